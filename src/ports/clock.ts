@@ -1,0 +1,11 @@
+import type { Instant, Milliseconds } from '../units/units.js';
+
+/** The one source of time. Only `daemon/` knows the real one; tests and the simulator pass a virtual one. */
+export interface Clock {
+  /** Steady time: the wall clock at start plus monotonic time since. A jump of the wall clock moves no timer of ours. */
+  now(): Instant;
+  /** The wall clock, for comparing with times that others stamped. */
+  wall(): Instant;
+  /** Resolves after `duration`, or at once when `signal` aborts (it never rejects). */
+  sleep(duration: Milliseconds, signal?: AbortSignal): Promise<void>;
+}

@@ -1,0 +1,20 @@
+import type { Bytes, Count } from '../units/units.js';
+
+/** What a directory tree holds. Hard links count once; other devices are not entered; sparse files count what is allocated. */
+export interface TreeUsage {
+  readonly bytes: Bytes;
+  readonly inodes: Count;
+  /** False when the walk ended at its limit or something could not be read: the numbers are a lower bound. */
+  readonly complete: boolean;
+}
+
+/** Files of pods: logs and volumes. All paths are absolute. */
+export interface FilesPort {
+  /** Null when the path does not exist. Walks off the main thread, at most `maxEntries`. */
+  usage(path: string, maxEntries: number, signal?: AbortSignal): Promise<TreeUsage | null>;
+  /**
+   * Removes the directory `name` under `root` with all it holds, without following a symbolic link and without leaving the
+   * device. Missing is fine. Rejects with a `PortError` when `name` is not a plain name or something could not be removed.
+   */
+  removeTree(root: string, name: string): Promise<void>;
+}

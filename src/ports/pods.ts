@@ -1,0 +1,34 @@
+import type { Bytes, Milliseconds } from '../units/units.js';
+import type { ContainerRecord, SandboxRecord } from './runtime.js';
+
+/** Where a pod definition came from (`kubernetes.io/config.source`); `null` when nobody says. */
+export type PodSource = 'api' | 'file' | 'http';
+
+/** One pod of this node, as far as the source knows it. A fact that it does not know is `null`, and decisions say so. */
+export interface PodRecord {
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly source: PodSource | null;
+  readonly isMirror: boolean;
+  readonly priority: number | null;
+  /** Request of ephemeral storage, whole pod. */
+  readonly storageRequest: Bytes | null;
+  readonly memoryRequest: Bytes | null;
+  readonly terminationGrace: Milliseconds | null;
+  /** All containers have ended and none will start again (as far as can be told). */
+  readonly isFinished: boolean;
+  readonly containers: readonly ContainerRecord[];
+  readonly sandboxes: readonly SandboxRecord[];
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Lists the pods of this node from what the runtime lists. */
+export interface PodsPort {
+  list(
+    containers: readonly ContainerRecord[],
+    sandboxes: readonly SandboxRecord[],
+    signal?: AbortSignal,
+  ): Promise<readonly PodRecord[]>;
+}
