@@ -1,0 +1,88 @@
+import type { Threshold } from '../eviction/threshold.js';
+import type { Bytes, Milliseconds } from '../units/units.js';
+
+/** Which set of rules holds: ours, or the kubelet's with its quirks. */
+export type Profile = 'reclaimd' | 'kubelet';
+
+/** How much is logged; each level includes those after it. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** How a log line looks; `auto` is pretty on a terminal and JSON elsewhere. */
+export type LogFormat = 'auto' | 'pretty' | 'json';
+
+/** How many dead containers the periodic pass keeps. Mirrors the kubelet's container GC policy and its three flags. */
+export interface ContainerGcSettings {
+  /** Age since creation at which a dead container may go; an equal age is old enough. */
+  readonly minAge: Milliseconds;
+  /** Dead ones kept per pod and container name; null = no limit. */
+  readonly maxPerPodContainer: number | null;
+  /** Dead ones kept in all; null = no limit. */
+  readonly maxContainers: number | null;
+}
+
+/** How often the disks are looked at. */
+export interface SamplingSettings {
+  /** The pause while everything is far from its line. */
+  readonly slowest: Milliseconds;
+  /** The pause when a line is near or the disk fills fast. */
+  readonly fastest: Milliseconds;
+  /** Bytes per second that a disk is taken to fill with as long as nothing else was measured. */
+  readonly assumedFillRate: Bytes;
+}
+
+/** Where log lines go and what they look like. */
+export interface LogSettings {
+  readonly level: LogLevel;
+  readonly format: LogFormat;
+  /** Absolute path; null = standard output. */
+  readonly file: string | null;
+}
+
+/**
+ * The effective configuration: every value is there, checked and in its unit. `loadSettings` makes it; nothing changes it.
+ * Each field is described, with its default and the reason, in `config/README.md`.
+ */
+export interface Settings {
+  readonly profile: Profile;
+  /** `unix:///run/containerd/containerd.sock` or an absolute path; null = look for the usual sockets. */
+  readonly runtimeEndpoint: string | null;
+  readonly runtimeRequestTimeout: Milliseconds;
+  /** The directory whose filesystem is nodefs. */
+  readonly rootDir: string;
+  /** Where the pods' log directories lie. */
+  readonly podLogsDir: string;
+  /** Configured thresholds in the kubelet's order: hard, soft, then the allocatable copies. */
+  readonly thresholds: readonly Threshold[];
+  /** Whether missing hard signals were filled in with their defaults. */
+  readonly mergeDefaultEvictionSettings: boolean;
+  /** How long a condition stays after its line was last missed. */
+  readonly pressureTransitionPeriod: Milliseconds;
+  /**
+   * The cap on a pod's own grace when it is evicted softly; null = the pod's own holds. The profile has decided already what
+   * an unset, a zero and a negative value mean: reclaimd reads null, 0 and null; the kubelet reads 0 in all three, and its
+   * pod worker gives one second.
+   */
+  readonly maxPodGracePeriod: Milliseconds | null;
+  /** `evictionMaxPodGracePeriod` as configured, in seconds; negative is possible; null = not set. */
+  readonly configuredMaxPodGraceSeconds: number | null;
+  /** Whether pods and containers over their own storage limit are evicted. */
+  readonly localStorageCapacityIsolation: boolean;
+  readonly imageMinimumGCAge: Milliseconds;
+  /** Null = unused images do not go by age alone. */
+  readonly imageMaximumGCAge: Milliseconds | null;
+  /** Disk usage in percent at which the image pass begins; 100 = never. */
+  readonly imageGCHighThresholdPercent: number;
+  /** Disk usage in percent down to which the image pass frees. */
+  readonly imageGCLowThresholdPercent: number;
+  readonly containerGC: ContainerGcSettings;
+  /** The image that sandboxes run on, as the runtime's configuration names it; null = the runtime's pinning must do. */
+  readonly sandboxImage: string | null;
+  /** Patterns of images that are never removed. */
+  readonly protectedImages: readonly string[];
+  /** Namespaces whose pods are never evicted for node pressure. */
+  readonly protectedNamespaces: readonly string[];
+  /** Whether to work on a node where a kubelet evicts too. */
+  readonly evictBesideKubelet: boolean;
+  readonly sampling: SamplingSettings;
+  readonly log: LogSettings;
+}
