@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Owned, processesIn } from './leftovers.js';
+import { type Owned, processesBelow } from './leftovers.js';
 
 /**
  * Directories of the control groups that processes of the namespaces are in, other than our own. A runtime that is killed
@@ -8,14 +8,17 @@ import { type Owned, processesIn } from './leftovers.js';
  */
 export function cgroupsOf(owned: Owned): readonly string[] {
   const ours = new Set(memberships('self'));
-  const theirs = processesIn(owned).flatMap((pid) => memberships(String(pid)));
+  const theirs = processesBelow(owned).flatMap((pid) => memberships(String(pid)));
   const paths = new Set(theirs.filter((path) => !ours.has(path) && path !== '/'));
   const roots = mountPoints();
   return [...paths].flatMap((path) => roots.map((root) => join(root, path)));
 }
 
-/** Removes the directories and those above them that this leaves empty; the ones in use stay. */
-export function removeCgroups(directories: readonly string[]): void {
+/**
+ * Removes the directories and those above them that this leaves empty; the ones of others stay. Returns those that could
+ * not be removed, since a process is still in them.
+ */
+export function removeCgroups(directories: readonly string[]): readonly string[] {
   const roots = new Set(mountPoints());
   for (const directory of directories) {
     removeTree(directory);
@@ -23,6 +26,7 @@ export function removeCgroups(directories: readonly string[]): void {
       if (!remove(above)) break;
     }
   }
+  return directories.filter((directory) => existsSync(directory));
 }
 
 function removeTree(directory: string): void {

@@ -54,26 +54,38 @@ export function availableInodes(path: string): number {
 
 /** Writes real bytes to the file until `leaveBytes` are available, or with 0 until the disk refuses one byte more. */
 export function fillDisk(file: string, leaveBytes = 0): void {
+  // XFS sets space aside beyond the end of a file that grows, and gives it back when the file is closed: look again then.
+  while (append(file, leaveBytes) > 0);
+}
+
+/** Bytes written. */
+function append(file: string, leaveBytes: number): number {
   const handle = openSync(file, 'a');
   try {
-    for (const chunk of [1 << 20, 1 << 12, 1].map((size) => Buffer.alloc(size, 0x5a))) {
-      while (leaveBytes === 0 || availableBytes(file) - chunk.length > leaveBytes) {
-        if (!written(handle, chunk)) break;
-      }
-      if (leaveBytes > 0 && chunk.length === 1 << 12) return;
-    }
+    const sizes = leaveBytes === 0 ? [1 << 20, 1 << 12, 1] : [1 << 20, 1 << 16];
+    const written = sizes.map((size) => appendChunks(handle, file, Buffer.alloc(size, 0x5a), leaveBytes));
+    return written.reduce((total, bytes) => total + bytes, 0);
   } finally {
     fsyncSync(handle);
     closeSync(handle);
   }
 }
 
-function written(handle: number, chunk: Buffer): boolean {
+function appendChunks(handle: number, file: string, chunk: Buffer, leaveBytes: number): number {
+  for (let total = 0; ; ) {
+    if (leaveBytes > 0 && availableBytes(file) - chunk.length < leaveBytes) return total;
+    const bytes = write(handle, chunk);
+    if (bytes === 0) return total;
+    total += bytes;
+  }
+}
+
+/** Bytes that found room. */
+function write(handle: number, chunk: Buffer): number {
   try {
-    writeSync(handle, chunk);
-    return true;
+    return writeSync(handle, chunk);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOSPC') return false;
+    if (error instanceof Error && 'code' in error && error.code === 'ENOSPC') return 0;
     throw error;
   }
 }

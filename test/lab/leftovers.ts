@@ -28,11 +28,31 @@ export function describeLeftovers(owned: Owned): string {
 }
 
 /** Numbers (as seen outside) of the processes that live in one of the namespaces. */
-export function processesIn(owned: Owned): readonly number[] {
+function processesIn(owned: Owned): readonly number[] {
+  return allProcesses().filter((pid) =>
+    ['pid', 'mnt'].some((kind) => owned.namespaces.includes(link(`/proc/${pid}/ns/${kind}`))),
+  );
+}
+
+/** Those, and what they have started in namespaces of its own, as containers are. */
+export function processesBelow(owned: Owned): readonly number[] {
+  const parents = new Map(allProcesses().map((pid) => [pid, parentOf(pid)]));
+  const roots = new Set(processesIn(owned));
+  const isBelow = (pid: number | undefined): boolean =>
+    pid !== undefined && (roots.has(pid) || isBelow(parents.get(pid)));
+  return [...parents.keys()].filter(isBelow);
+}
+
+function allProcesses(): readonly number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => ['pid', 'mnt'].some((kind) => owned.namespaces.includes(link(`/proc/${pid}/ns/${kind}`))));
+    .map(Number);
+}
+
+// The name, in brackets, may hold spaces and brackets itself; after it come the state and the parent.
+function parentOf(pid: number): number | undefined {
+  const parent = read(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ')[1];
+  return parent === undefined || parent === '0' ? undefined : Number(parent);
 }
 
 // Processes and devices may go while we look: what is gone is not left over.

@@ -68,10 +68,10 @@ export async function openNamespace(directory: string): Promise<Namespace> {
     await waitFor(
       'the namespace leave nothing behind',
       10_000,
-      () => (findLeftovers(owned).length === 0 ? true : undefined),
+      () => findLeftovers(owned).length === 0 || undefined,
       () => describeLeftovers(owned),
     );
-    removeCgroups(cgroups);
+    await waitFor('the control groups be empty', 10_000, () => removeCgroups(cgroups).length === 0 || undefined);
   };
 
   return {

@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import {
   type Container,
   ContainerConfig,
@@ -59,7 +59,10 @@ export async function runPod(lab: LabContainerd, spec: PodSpec): Promise<Pod> {
     logDirectory,
     labels: { ...podLabels({ name: spec.name, namespace, uid }), ...spec.labels },
     annotations: { 'kubernetes.io/config.source': 'api', ...spec.annotations },
-    linux: { cgroupParent: `/reclaimd-test-${process.pid}`, securityContext: { namespaceOptions: HOST_NETWORK } },
+    linux: {
+      cgroupParent: `/reclaimd-test-${basename(lab.paths.work)}`,
+      securityContext: { namespaceOptions: HOST_NETWORK },
+    },
   });
   const { podSandboxId } = await call(lab.runtime, RuntimeServiceService.runPodSandbox, { config, runtimeHandler: '' });
   return { sandboxId: podSandboxId, uid, name: spec.name, namespace, config };
