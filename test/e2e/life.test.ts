@@ -1,0 +1,72 @@
+import test from 'ava';
+import { partsFor } from '../lab/parts.js';
+import { runPod, runToEnd, writerCommand } from '../lab/pods.js';
+import { withParts } from '../lab/real-test.js';
+import { startDaemon } from './daemon.js';
+import { APP, available, inventory, MIB, nodeWithGarbage, noLongerRunning, pressTo } from './scene.js';
+import { DISKS, withLab } from './with-lab.js';
+
+const EVICTION_HARD = { 'nodefs.available': '40Mi' };
+
+for (const generation of ['1.6', '2.4'] as const) {
+  const stage = `containerd ${generation}`;
+  withParts(stage, partsFor(generation, 'ext4'), () => {
+    test(`${stage}: --dry-run says what would go and changes nothing`, (t) =>
+      withLab(t, { generation, ...DISKS.ext4 }, async (lab) => {
+        const scene = await nodeWithGarbage(lab);
+        pressTo(lab, 4 * MIB);
+        const before = { inventory: await inventory(lab), available: available(lab) };
+        const daemon = await startDaemon(lab, { evictionHard: EVICTION_HARD, flags: ['--dry-run'] });
+        await daemon.event('would-remove');
+        t.is((await daemon.terminate()).code, 0);
+        t.deepEqual(await inventory(lab), before.inventory);
+        t.true(Math.abs(available(lab) - before.available) < MIB);
+        t.deepEqual(daemon.events('removed', 'pod-killed'), []);
+        for (const id of scene.dead) t.true(daemon.output().includes(id), `${id} would go`);
+        for (const id of scene.running) {
+          t.false(JSON.stringify(daemon.events('would-remove')).includes(id), `${id} would stay`);
+        }
+      }));
+
+    test(`${stage}: SIGTERM ends an idle daemon within 2 s`, (t) =>
+      withLab(t, { generation, ...DISKS.ext4 }, async (lab) => {
+        const daemon = await startDaemon(lab, { evictionHard: EVICTION_HARD });
+        await daemon.event('observed');
+        const end = await daemon.terminate();
+        t.deepEqual([end.code, end.signal], [0, null]);
+        t.true(end.tookMs < 2_000, `it took ${end.tookMs} ms`);
+      }));
+
+    test(`${stage}: SIGTERM ends a daemon in the middle of a reclaim within 2 s`, (t) =>
+      withLab(t, { generation, ...DISKS.ext4 }, async (lab) => {
+        await nodeWithGarbage(lab);
+        pressTo(lab, 4 * MIB);
+        const daemon = await startDaemon(lab, { evictionHard: EVICTION_HARD });
+        await daemon.event('reclaim-started');
+        const end = await daemon.terminate();
+        t.deepEqual([end.code, end.signal], [0, null]);
+        t.true(end.tookMs < 2_000, `it took ${end.tookMs} ms`);
+      }));
+
+    test(`${stage}: a runtime that is killed in the middle of a reclaim is waited for, and the reclaim goes on`, (t) =>
+      withLab(t, { generation, ...DISKS.ext4 }, async (lab) => {
+        await lab.importImage(APP);
+        const batch = await runPod(lab, { name: 'batch' });
+        for (let attempt = 0; attempt < 12; attempt += 1) {
+          await runToEnd(lab, batch, { name: 'job', attempt, image: APP.name, command: writerCommand(4 * 1024) });
+        }
+        const alive = await nodeWithGarbage(lab);
+        pressTo(lab, 4 * MIB);
+        const daemon = await startDaemon(lab, { evictionHard: { 'nodefs.available': '80Mi' } });
+        await daemon.event('reclaim-started');
+        await lab.kill();
+        await daemon.event('runtime-lost');
+        await lab.start();
+        await daemon.event('runtime-back');
+        await daemon.event('threshold-cleared');
+        t.is((await daemon.terminate()).code, 0);
+        t.deepEqual(daemon.events('pod-killed'), []);
+        t.deepEqual(await noLongerRunning(lab, alive.running), []);
+      }));
+  });
+}
