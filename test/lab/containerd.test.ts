@@ -1,11 +1,17 @@
-import { existsSync, statfsSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, rmSync, statfsSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { ContainerState } from '../../src/proto/generated/cri.js';
 import { startContainerd } from './containerd.js';
 import { availableBytes, fillDisk } from './disk.js';
+import { describeLeftovers, findLeftovers } from './leftovers.js';
 import { type Generation, partsFor } from './parts.js';
 import { listContainers, listImageTags, runContainer, runPod, runToEnd, writerCommand } from './pods.js';
 import { withParts } from './real-test.js';
+import { waitFor } from './wait.js';
 
 const BUSYBOX = { name: 'local.test/app:1', layers: [{ kind: 'busybox' }] } as const;
 const CASES = [
@@ -53,3 +59,29 @@ for (const [generation, filesystem] of CASES) {
     });
   });
 }
+
+withParts('containerd 2.4 on ext4', partsFor('2.4', 'ext4'), () => {
+  test('the death of the process that started a runtime ends the runtime, its mounts and its loop device', async (t) => {
+    const module = fileURLToPath(new URL('./containerd.js', import.meta.url));
+    const program = `
+      const { startContainerd } = await import(${JSON.stringify(module)});
+      const lab = await startContainerd({ generation: '2.4', filesystem: 'ext4', sizeMiB: 64 });
+      console.log(lab.paths.work);
+    `;
+    const starter = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [directory] = (await once(createInterface({ input: starter.stdout }), 'line')) as [string];
+    const owned = { directory, namespaces: [] };
+    t.true(findLeftovers(owned).length > 0, 'it is there');
+    starter.kill('SIGKILL');
+    await waitFor(
+      'everything go',
+      10_000,
+      () => findLeftovers(owned).length === 0 || undefined,
+      () => describeLeftovers(owned),
+    );
+    t.pass();
+    rmSync(directory, { recursive: true });
+  });
+});

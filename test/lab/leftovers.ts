@@ -27,10 +27,12 @@ export function describeLeftovers(owned: Owned): string {
   return findLeftovers(owned).join('; ');
 }
 
-/** Numbers (as seen outside) of the processes that live in one of the namespaces. */
+/** Numbers (as seen outside) of the processes that live in one of the namespaces or name our directory when started. */
 function processesIn(owned: Owned): readonly number[] {
-  return allProcesses().filter((pid) =>
-    ['pid', 'mnt'].some((kind) => owned.namespaces.includes(link(`/proc/${pid}/ns/${kind}`))),
+  return allProcesses().filter(
+    (pid) =>
+      ['pid', 'mnt'].some((kind) => owned.namespaces.includes(link(`/proc/${pid}/ns/${kind}`))) ||
+      read(`/proc/${pid}/cmdline`).includes(`${owned.directory}/`),
   );
 }
 
