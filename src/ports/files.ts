@@ -17,4 +17,9 @@ export interface FilesPort {
    * device. Missing is fine. Rejects with a `PortError` when `name` is not a plain name or something could not be removed.
    */
   removeTree(root: string, name: string): Promise<void>;
+  /**
+   * Removes a container's log and every file beside it whose name begins with the log's name (rotated, compressed,
+   * temporary). Missing is fine. Rejects with a `PortError` when the log does not lie under `root` or a file stays.
+   */
+  removeLogs(root: string, logPath: string): Promise<void>;
 }

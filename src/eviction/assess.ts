@@ -1,0 +1,99 @@
+import type { Instant, Milliseconds } from '../units/units.js';
+import { conditionsOf, conditionTimes, reportedConditions } from './conditions.js';
+import {
+  byUrgency,
+  type FirstMetTimes,
+  firstMetTimes,
+  type LineBook,
+  linesAboveCapacity,
+  mergeThresholds,
+  pastGrace,
+  thresholdsBelow,
+  withFreshNumbers,
+} from './evaluate.js';
+import type { Observations } from './observe.js';
+import type { Policy } from './policy.js';
+import type { NodeCondition } from './signal.js';
+import type { EvictionState } from './state.js';
+import type { Threshold, ThresholdId } from './threshold.js';
+
+/** What does not change from pass to pass. */
+export interface EvictionSettings {
+  /** Thresholds in force, containerfs copies included. */
+  readonly thresholds: readonly Threshold[];
+  readonly transitionPeriod: Milliseconds;
+  readonly policy: Policy;
+  readonly lines: LineBook;
+}
+
+/** What one look means, given what came before. */
+export interface Assessment {
+  /** Below its line now, or still inside the reclaim band of an earlier pass. */
+  readonly met: readonly Threshold[];
+  /** Of these, the ones whose grace period is over. */
+  readonly due: readonly Threshold[];
+  /** Of these, the ones with new numbers, in the order in which they are served. */
+  readonly fresh: readonly Threshold[];
+  /** Lines above the capacity, set aside. */
+  readonly setAside: readonly Threshold[];
+  /** Met since their target was last measured. */
+  readonly pressing: ReadonlySet<ThresholdId>;
+  readonly firstMet: FirstMetTimes;
+  readonly conditionTimes: ReadonlyMap<NodeCondition, Instant>;
+  readonly conditions: readonly NodeCondition[];
+}
+
+/**
+ * Judges one look. Pure: the same state, observations and time give the same answer. Mirrors steps 7 to 13 of the kubelet's
+ * `synchronize`.
+ */
+export function assess(
+  state: EvictionState,
+  observations: Observations,
+  now: Instant,
+  settings: EvictionSettings,
+): Assessment {
+  const { policy, lines } = settings;
+  const setAside =
+    policy.eviction.lineAboveCapacity === 'set-aside'
+      ? linesAboveCapacity(settings.thresholds, observations, lines)
+      : [];
+  const thresholds = settings.thresholds.filter((each) => !setAside.includes(each));
+  const below = thresholdsBelow(thresholds, observations, 'line', lines);
+  const unresolved = thresholds.filter((each) => state.unresolved.includes(each.id));
+  const met = mergeThresholds(below, thresholdsBelow(unresolved, observations, 'target', lines));
+  const firstMet = firstMetTimes(met, state.firstMet, now);
+  const due = pastGrace(met, firstMet, now);
+  const pressing = stillPressing(state, below, thresholds, observations, lines);
+  const holding = conditionsOf(policy.eviction.conditionEnds === 'target' ? pressing : met);
+  const times = conditionTimes(state.conditionTimes, holding, now);
+  return {
+    met,
+    due,
+    fresh: byUrgency(withFreshNumbers(due, observations, state.observations)),
+    setAside,
+    pressing: new Set(pressing.map((each) => each.id)),
+    firstMet,
+    conditionTimes: times,
+    conditions: reportedConditions(times, settings.transitionPeriod, now, policy.name === 'reclaimd'),
+  };
+}
+
+/**
+ * The thresholds that were met and whose target has not been measured since; one that cannot be seen stays. They keep a
+ * condition alive where one target serves for everything.
+ */
+function stillPressing(
+  state: EvictionState,
+  below: readonly Threshold[],
+  thresholds: readonly Threshold[],
+  observations: Observations,
+  lines: LineBook,
+): readonly Threshold[] {
+  const belowTarget = new Set(thresholdsBelow(thresholds, observations, 'target', lines));
+  return thresholds.filter(
+    (each) =>
+      below.includes(each) ||
+      (state.pressing.has(each.id) && (belowTarget.has(each) || !observations.has(each.signal))),
+  );
+}

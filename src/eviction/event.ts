@@ -1,0 +1,189 @@
+import type { Bytes, Instant, Milliseconds } from '../units/units.js';
+import type { FsLayout } from './layout.js';
+import type { Clamped, Observation, Sight, UnknownReason } from './observe.js';
+import type { Standing } from './rank.js';
+import type { FilesystemName, NodeCondition, Resource, Signal } from './signal.js';
+import type { Threshold } from './threshold.js';
+
+/** What a removal takes away. */
+export type RemovalKind = 'container' | 'sandbox' | 'image' | 'pod-logs' | 'pod-volumes';
+
+/** One thing that is or would be removed. */
+export interface RemovalSubject {
+  readonly what: RemovalKind;
+  readonly id: string;
+  /** Name for people: `namespace/pod/container`, or an image's tag. */
+  readonly label: string;
+  /** Why it goes. */
+  readonly reason: string;
+  /** Bytes that the runtime says it holds; null = it does not say. Never what its removal frees. */
+  readonly claimed: Bytes | null;
+}
+
+/** Available amounts of the signals at stake, in one look. */
+export type Availability = Readonly<Partial<Record<Signal, number>>>;
+
+/** What must be measured before a reclaim is done: each signal at stake with its target. */
+export interface Goal {
+  readonly signal: Signal;
+  readonly line: number;
+  readonly target: number;
+}
+
+/** What became of a collection. */
+export type ReclaimOutcome =
+  /** Line plus minimum reclaim was measured again. */
+  | 'reached'
+  /** Everything that may go has gone, and it was not enough. */
+  | 'exhausted'
+  /** Removals succeeded, and five in a row changed nothing that can be measured. */
+  | 'no-effect'
+  /** The runtime could not be asked. */
+  | 'runtime-failed'
+  /** The daemon ends. */
+  | 'aborted';
+
+/** How the end of a pod went; only `gone` is an eviction. */
+export type KillOutcome =
+  | { readonly kind: 'gone' }
+  /** Stopped as far as the runtime says; its remains could not be removed. */
+  | { readonly kind: 'remains'; readonly message: string }
+  /** Still running when the time was up; on a full disk it may be dead and its exit not recorded. */
+  | { readonly kind: 'still-running'; readonly message: string }
+  /** The runtime refused or could not be reached. */
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** A pod in an event. */
+export interface PodName {
+  readonly uid: string;
+  readonly label: string;
+}
+
+/**
+ * The story of the daemon. Log, ledger and metrics read nothing else, and the state is a fold of it. Each event carries the
+ * numbers that it was decided from.
+ */
+export type EvictionEvent = { readonly at: Instant } & (
+  | { readonly kind: 'observed'; readonly sight: Sight; readonly layout: FsLayout }
+  | { readonly kind: 'layout-changed'; readonly from: FsLayout | null; readonly to: FsLayout }
+  | { readonly kind: 'layout-unknown'; readonly message: string; readonly kept: FsLayout | null }
+  | { readonly kind: 'image-path-fallback'; readonly path: string; readonly used: string }
+  | {
+      readonly kind: 'signal-unknown';
+      readonly signal: Signal;
+      readonly reason: UnknownReason;
+      readonly detail: string;
+    }
+  | {
+      readonly kind: 'signal-unknown-for-long';
+      readonly signal: Signal;
+      readonly reason: UnknownReason;
+      readonly detail: string;
+      readonly since: Instant;
+    }
+  | { readonly kind: 'signal-known'; readonly signal: Signal; readonly unknownFor: Milliseconds }
+  | { readonly kind: 'available-above-capacity'; readonly clamped: Clamped }
+  | { readonly kind: 'line-above-capacity'; readonly threshold: Threshold; readonly line: number; readonly capacity: number }
+  | {
+      readonly kind: 'threshold-met' | 'threshold-cleared';
+      readonly threshold: Threshold;
+      readonly observation: Observation;
+      readonly line: number;
+      readonly target: number;
+    }
+  | { readonly kind: 'condition-on' | 'condition-off'; readonly condition: NodeCondition }
+  | {
+      readonly kind: 'reclaim-started';
+      readonly threshold: Threshold;
+      readonly resource: Resource;
+      readonly goals: readonly Goal[];
+      readonly available: Availability;
+      readonly steps: readonly string[];
+    }
+  | {
+      readonly kind: 'removed';
+      readonly subject: RemovalSubject;
+      readonly availableBefore: Availability;
+      readonly availableAfter: Availability;
+      readonly took: Milliseconds;
+    }
+  | {
+      readonly kind: 'removal-failed';
+      readonly subject: RemovalSubject;
+      readonly message: string;
+      readonly took: Milliseconds;
+    }
+  | { readonly kind: 'removal-skipped'; readonly subject: RemovalSubject; readonly why: string }
+  | {
+      readonly kind: 'batch-measured';
+      readonly removals: number;
+      readonly claimed: Bytes | null;
+      readonly availableBefore: Availability;
+      readonly availableAfter: Availability;
+      readonly waited: Milliseconds;
+    }
+  | { readonly kind: 'image-reference-unresolved'; readonly reference: string; readonly container: string }
+  | { readonly kind: 'list-failed'; readonly what: string; readonly message: string }
+  | {
+      readonly kind: 'reclaim-finished';
+      readonly threshold: Threshold;
+      readonly outcome: ReclaimOutcome;
+      readonly goals: readonly Goal[];
+      readonly availableBefore: Availability;
+      readonly availableAfter: Availability;
+      readonly claimed: Bytes;
+      readonly removed: Readonly<Partial<Record<RemovalKind, number>>>;
+      readonly took: Milliseconds;
+    }
+  | {
+      readonly kind: 'would-remove';
+      readonly subject: RemovalSubject;
+      /** Past the cut line: only to replace what fails. */
+      readonly onlyIfNeeded: boolean;
+    }
+  | { readonly kind: 'would-evict'; readonly standing: Standing; readonly threshold: Threshold; readonly onlyIfNeeded: boolean }
+  | {
+      readonly kind: 'eviction-decided';
+      readonly pod: PodName;
+      readonly threshold: Threshold;
+      readonly observation: Observation;
+      readonly line: number;
+      readonly target: number;
+      readonly ranking: readonly Standing[];
+      readonly grace: Milliseconds;
+      readonly message: string;
+    }
+  | {
+      readonly kind: 'pod-killed';
+      readonly pod: PodName;
+      readonly signal: Signal;
+      readonly expected: number | null;
+      readonly availableBefore: number;
+      readonly availableAfter: number;
+      readonly waitUntil: Instant;
+      readonly outcome: KillOutcome;
+      readonly took: Milliseconds;
+    }
+  | {
+      readonly kind: 'eviction-measured';
+      readonly pod: PodName;
+      readonly signal: Signal;
+      readonly expected: number | null;
+      readonly availableBefore: number;
+      readonly availableAfter: number;
+      readonly missing: number;
+      readonly endsSeries: boolean;
+      readonly took: Milliseconds;
+    }
+  | { readonly kind: 'helpless'; readonly reason: string; readonly threshold: Threshold; readonly observation: Observation }
+  | { readonly kind: 'kubelet-beside'; readonly evicts: boolean }
+  | { readonly kind: 'runtime-lost'; readonly message: string }
+  | { readonly kind: 'runtime-back'; readonly name: string; readonly version: string; readonly downFor: Milliseconds }
+  | { readonly kind: 'pass-failed'; readonly message: string }
+);
+
+/** The event of one kind. */
+export type EventOf<Kind extends EvictionEvent['kind']> = Extract<EvictionEvent, { readonly kind: Kind }>;
+
+/** Filesystems in the order they are shown. */
+export const FILESYSTEMS = ['nodefs', 'imagefs', 'containerfs'] as const satisfies readonly FilesystemName[];

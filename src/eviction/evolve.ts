@@ -1,0 +1,144 @@
+import { elapsed, milliseconds } from '../units/units.js';
+import { assess, type EvictionSettings } from './assess.js';
+import { type EventOf, type EvictionEvent, FILESYSTEMS } from './event.js';
+import type { Observations, UnknownSignal } from './observe.js';
+import type { FilesystemName, Signal } from './signal.js';
+import type { EvictionState, Sample, UnknownSince } from './state.js';
+
+/** An unknown signal is warned about when it has been unknown for this long; a mount that comes up late is no alarm. */
+export const WARN_UNKNOWN_AFTER = milliseconds(60_000);
+/** Samples kept per filesystem to tell its fill rate. */
+const SAMPLES_KEPT = 16;
+
+/** Pods remembered as told to end. */
+const TOLD_KEPT = 1_000;
+
+/** What becomes of the state when something happened. Pure; every other part of the program only reads its result. */
+export function evolve(state: EvictionState, event: EvictionEvent, settings: EvictionSettings): EvictionState {
+  switch (event.kind) {
+    case 'observed':
+      return afterLook(state, event, settings);
+    case 'layout-changed':
+      return { ...state, layout: event.to };
+    case 'signal-unknown-for-long':
+      return { ...state, unknown: withWarned(state.unknown, event.signal) };
+    case 'pod-killed':
+      if (event.outcome.kind === 'failed') return state;
+      return {
+        ...state,
+        helpless: null,
+        toldToEnd: new Set([...[...state.toldToEnd].slice(1 - TOLD_KEPT), event.pod.uid]),
+        evictionUnderWay: {
+          podUid: event.pod.uid,
+          podLabel: event.pod.label,
+          signal: event.signal,
+          availableBefore: event.availableBefore,
+          expected: event.expected,
+          killedAt: event.at,
+          waitUntil: event.waitUntil,
+          isGone: event.outcome.kind === 'gone',
+        },
+      };
+    case 'eviction-measured':
+      return {
+        ...state,
+        evictionUnderWay: null,
+        seriesEnded: event.endsSeries
+          ? { signal: event.signal, available: event.availableAfter, missing: event.missing }
+          : null,
+      };
+    case 'helpless':
+      return { ...state, helpless: event.reason };
+    case 'threshold-cleared':
+      return { ...state, helpless: null };
+    case 'layout-unknown':
+    case 'image-path-fallback':
+    case 'signal-unknown':
+    case 'signal-known':
+    case 'available-above-capacity':
+    case 'line-above-capacity':
+    case 'threshold-met':
+    case 'condition-on':
+    case 'condition-off':
+    case 'reclaim-started':
+    case 'removed':
+    case 'removal-failed':
+    case 'removal-skipped':
+    case 'batch-measured':
+    case 'image-reference-unresolved':
+    case 'list-failed':
+    case 'reclaim-finished':
+    case 'would-remove':
+    case 'would-evict':
+    case 'eviction-decided':
+    case 'kubelet-beside':
+    case 'runtime-lost':
+    case 'runtime-back':
+    case 'pass-failed':
+      return state;
+  }
+}
+
+function afterLook(state: EvictionState, event: EventOf<'observed'>, settings: EvictionSettings): EvictionState {
+  const { sight, at } = event;
+  const judged = assess(state, sight.observations, at, settings);
+  return {
+    ...state,
+    lookedAt: at,
+    layout: event.layout,
+    firstMet: judged.firstMet,
+    unresolved: judged.due.map((each) => each.id),
+    pressing: judged.pressing,
+    conditionTimes: judged.conditionTimes,
+    conditions: judged.conditions,
+    observations: sight.observations,
+    unknown: unknownSignals(state, sight.unknown, event),
+    clamped: new Set(sight.clamped.map((each) => each.signal)),
+    setAside: new Set(judged.setAside.map((each) => each.id)),
+    samples: withSamples(state.samples, sight.observations),
+    seriesEnded: hasMoved(state, sight.observations) ? null : state.seriesEnded,
+  };
+}
+
+function unknownSignals(
+  state: EvictionState,
+  unknown: readonly UnknownSignal[],
+  event: EventOf<'observed'>,
+): ReadonlyMap<Signal, UnknownSince> {
+  return new Map(
+    unknown.map(({ signal, reason, detail }) => {
+      const before = state.unknown.get(signal);
+      return [signal, { reason, detail, since: before?.since ?? event.at, warned: before?.warned ?? false }];
+    }),
+  );
+}
+
+function withWarned(unknown: EvictionState['unknown'], signal: Signal): EvictionState['unknown'] {
+  const row = unknown.get(signal);
+  return row === undefined ? unknown : new Map([...unknown, [signal, { ...row, warned: true }]]);
+}
+
+/** Whether the warning about a signal that cannot be seen is due. */
+export function isWarningDue(row: UnknownSince, event: { readonly at: EvictionEvent['at'] }): boolean {
+  return !row.warned && row.reason !== 'not-measurable' && elapsed(row.since, event.at) >= WARN_UNKNOWN_AFTER;
+}
+
+function withSamples(before: EvictionState['samples'], observations: Observations): EvictionState['samples'] {
+  const samples = new Map<FilesystemName, readonly Sample[]>(before);
+  for (const filesystem of FILESYSTEMS) {
+    const seen = observations.get(`${filesystem}.available`);
+    if (seen === undefined || seen.at === null) continue;
+    const kept = samples.get(filesystem) ?? [];
+    if (kept.at(-1)?.at === seen.at) continue;
+    samples.set(filesystem, [...kept.slice(1 - SAMPLES_KEPT), { at: seen.at, available: seen.available }]);
+  }
+  return samples;
+}
+
+/** An ended series is forgotten when the free space has moved by a tenth of what was missing, in either direction. */
+function hasMoved(state: EvictionState, observations: Observations): boolean {
+  const { seriesEnded } = state;
+  if (seriesEnded === null) return true;
+  const seen = observations.get(seriesEnded.signal);
+  return seen !== undefined && Math.abs(seen.available - seriesEnded.available) * 10 >= seriesEnded.missing;
+}

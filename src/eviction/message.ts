@@ -1,0 +1,46 @@
+import type { Observation } from './observe.js';
+import type { Standing } from './rank.js';
+import { SIGNALS, type Signal } from './signal.js';
+import type { Threshold } from './threshold.js';
+
+/**
+ * Why a pod is evicted, in one sentence for people: what ran out, where the line lies, what the pod uses and why it comes
+ * first. The kubelet's sentence leaves volumes and the ranking out.
+ */
+export function evictionMessage(
+  threshold: Threshold,
+  observation: Observation,
+  line: number,
+  victim: Standing,
+  others: number,
+): string {
+  const { resource } = SIGNALS[threshold.signal];
+  const use =
+    victim.usage === null
+      ? 'what the pod uses is not known'
+      : `the pod uses ${amountText(threshold.signal, victim.usage)}${requestText(threshold.signal, victim)}`;
+  const priority = victim.priority === null ? 'priority not known' : `priority ${victim.priority}`;
+  return (
+    `The node is low on ${resource}: ${threshold.signal} is ${amountText(threshold.signal, observation.available)}, ` +
+    `below ${amountText(threshold.signal, line)}; ${use} (${priority}; first of ${others + 1} ranked)`
+  );
+}
+
+function requestText(signal: Signal, victim: Standing): string {
+  if (victim.request === null) return ', its request is not known';
+  return `, its request is ${amountText(signal, victim.request)}`;
+}
+
+/** An amount with its unit, for people: bytes in binary units with one decimal, counts plain. */
+export function amountText(signal: Signal, amount: number): string {
+  return SIGNALS[signal].unit === 'bytes' ? bytesText(amount) : `${amount}`;
+}
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
+
+/** Bytes for people, such as `1.5 GiB`. */
+export function bytesText(value: number): string {
+  const magnitude = Math.abs(value) < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(Math.abs(value)) / 10));
+  const scaled = value / 1024 ** magnitude;
+  return `${magnitude === 0 ? scaled : scaled.toFixed(1)} ${UNITS[magnitude] ?? 'B'}`;
+}

@@ -1,0 +1,110 @@
+import type { Instant } from '../units/units.js';
+import type { PathLook } from './path-look.js';
+import { type FilesystemName, SIGNALS, type Signal } from './signal.js';
+
+/** One signal's numbers in one look. Bytes, inodes or processes, by the signal; `available` may be negative for processes. */
+export interface Observation {
+  readonly signal: Signal;
+  readonly available: number;
+  readonly capacity: number;
+  /** When the numbers were taken; null when the source does not say. */
+  readonly at: Instant | null;
+}
+
+/** The observations of one look, by signal. A signal without one is unknown, never "fine". */
+export type Observations = ReadonlyMap<Signal, Observation>;
+
+/** Why a signal could not be observed. `not-measurable` is a property of the filesystem, all others are faults. */
+export type UnknownReason = 'missing' | 'error' | 'hung' | 'no-capacity' | 'read-only' | 'not-measurable' | 'no-reading';
+
+/** A signal that this look says nothing about. */
+export interface UnknownSignal {
+  readonly signal: Signal;
+  readonly reason: UnknownReason;
+  /** What was found instead, for people. */
+  readonly detail: string;
+}
+
+/** A number that cannot be true and was put right. */
+export interface Clamped {
+  readonly signal: Signal;
+  readonly available: number;
+  readonly capacity: number;
+}
+
+/** What one look saw. */
+export interface Sight {
+  readonly observations: Observations;
+  readonly unknown: readonly UnknownSignal[];
+  readonly clamped: readonly Clamped[];
+}
+
+/** Available and capacity of memory or processes. */
+export interface PairReading {
+  readonly available: number;
+  readonly capacity: number;
+  readonly at: Instant | null;
+}
+
+/** The readings that one look is made from. */
+export interface Readings {
+  readonly filesystems: Readonly<Record<FilesystemName, PathLook>>;
+  readonly memory: PairReading | null;
+  readonly allocatableMemory: PairReading | null;
+  readonly pids: PairReading | null;
+}
+
+/**
+ * Turns readings into observations. A filesystem that cannot be read, has a capacity of 0 or is mounted read-only gives no
+ * observation: that is "cannot say", never pressure. Mirrors `makeSignalObservations`, which skips such signals in silence.
+ */
+export function observe(readings: Readings): Sight {
+  const observations = new Map<Signal, Observation>();
+  const unknown: UnknownSignal[] = [];
+  const clamped: Clamped[] = [];
+  for (const signal of Object.keys(SIGNALS) as Signal[]) {
+    const seen = observeOne(signal, readings);
+    if ('reason' in seen) {
+      unknown.push(seen);
+      continue;
+    }
+    if (seen.available > seen.capacity) {
+      clamped.push({ signal, available: seen.available, capacity: seen.capacity });
+      observations.set(signal, { ...seen, available: seen.capacity });
+      continue;
+    }
+    observations.set(signal, seen);
+  }
+  return { observations, unknown, clamped };
+}
+
+function observeOne(signal: Signal, readings: Readings): Observation | UnknownSignal {
+  const { filesystem, unit } = SIGNALS[signal];
+  if (filesystem !== null) return observeFilesystem(signal, unit, readings.filesystems[filesystem]);
+  const pair =
+    signal === 'memory.available'
+      ? readings.memory
+      : signal === 'allocatableMemory.available'
+        ? readings.allocatableMemory
+        : readings.pids;
+  if (pair === null) return { signal, reason: 'no-reading', detail: 'no numbers' };
+  return { signal, ...pair };
+}
+
+function observeFilesystem(signal: Signal, unit: 'bytes' | 'count', look: PathLook): Observation | UnknownSignal {
+  switch (look.kind) {
+    case 'missing':
+      return { signal, reason: 'missing', detail: `${look.path} does not exist` };
+    case 'error':
+      return { signal, reason: 'error', detail: `${look.path}: ${look.message}` };
+    case 'hung':
+      return { signal, reason: 'hung', detail: `${look.path} does not answer` };
+    case 'reading': {
+      if (look.readOnly) return { signal, reason: 'read-only', detail: 'mounted read-only' };
+      if (look.capacity === 0) return { signal, reason: 'no-capacity', detail: 'the filesystem reports a capacity of 0' };
+      if (unit === 'bytes') return { signal, available: look.available, capacity: look.capacity, at: look.at };
+      if (look.inodes === null) return { signal, reason: 'not-measurable', detail: 'the filesystem counts no inodes' };
+      return { signal, available: look.inodes.free, capacity: look.inodes.total, at: look.at };
+    }
+  }
+}

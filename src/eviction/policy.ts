@@ -1,0 +1,101 @@
+/**
+ * The rules in which the kubelet's behaviour and a better one differ, each a named field. `kubelet` is compatible, quirks
+ * included; `reclaimd`, the default, is what a careful operator would want. `src/ARCHITECTURE.md` lists each rule with its
+ * test.
+ */
+export interface Policy {
+  readonly name: ProfileName;
+  readonly eviction: {
+    /** Which thresholds must be clear after collecting before pods are safe. */
+    readonly clearedBy: 'all-thresholds' | 'pressed-filesystem';
+    /** What ends a node condition, once the transition period has passed. */
+    readonly conditionEnds: 'line-or-due-band' | 'target';
+    /** What becomes of a threshold above the capacity of its signal. */
+    readonly lineAboveCapacity: 'always-met' | 'set-aside';
+    /** How often a pass looks: fixed, or by headroom and fill rate. */
+    readonly cadence: 'fixed' | 'derived';
+    /** Where pods without numbers stand in the ranking. */
+    readonly unknownUsage: 'first' | 'after-known-over-request';
+    /** What "usage minus request" subtracts when inodes are ranked. */
+    readonly inodeRequest: 'byte-request' | 'none';
+    /** Whether several pressed filesystems are served in one pass. */
+    readonly filesystemsPerPass: 'first' | 'all';
+    /** When another pod may go. */
+    readonly nextEviction: 'next-pass' | 'after-effect-was-measured';
+    /** Whether the first derived containerfs thresholds count only from the second pass on. */
+    readonly derivedThresholdsCount: 'from-second-pass' | 'at-once';
+    /** Whether a pod that failed to die counts as evicted. */
+    readonly failedKillCounts: boolean;
+  };
+  readonly gc: {
+    /** How much unused content goes under pressure. */
+    readonly amount: 'everything' | 'until-target';
+    /** Which dead containers go under pressure. */
+    readonly deadContainers: 'finished-and-over-limits' | 'all-dead';
+    /** Images below the minimum age under hard pressure. */
+    readonly youngImages: 'kept' | 'last';
+    /** Whether nodefs pressure on a node with an image disk collects dead containers. */
+    readonly nodefsOnImageDisk: 'nothing' | 'containers';
+    /** How many removals run at a time under pressure. */
+    readonly concurrency: number;
+    /** Whether freed space that comes back late is waited for. */
+    readonly waitsForSpace: boolean;
+    /** Whether unfinished starts (state `created`) count as dead at any age. */
+    readonly createdCountsAsDead: boolean;
+  };
+}
+
+/** The two profiles. */
+export type ProfileName = 'reclaimd' | 'kubelet';
+
+/** The two rows. */
+export const POLICIES = {
+  kubelet: {
+    name: 'kubelet',
+    eviction: {
+      clearedBy: 'all-thresholds',
+      conditionEnds: 'line-or-due-band',
+      lineAboveCapacity: 'always-met',
+      cadence: 'fixed',
+      unknownUsage: 'first',
+      inodeRequest: 'byte-request',
+      filesystemsPerPass: 'first',
+      nextEviction: 'next-pass',
+      derivedThresholdsCount: 'from-second-pass',
+      failedKillCounts: true,
+    },
+    gc: {
+      amount: 'everything',
+      deadContainers: 'finished-and-over-limits',
+      youngImages: 'kept',
+      nodefsOnImageDisk: 'nothing',
+      concurrency: 1,
+      waitsForSpace: false,
+      createdCountsAsDead: true,
+    },
+  },
+  reclaimd: {
+    name: 'reclaimd',
+    eviction: {
+      clearedBy: 'pressed-filesystem',
+      conditionEnds: 'target',
+      lineAboveCapacity: 'set-aside',
+      cadence: 'derived',
+      unknownUsage: 'after-known-over-request',
+      inodeRequest: 'none',
+      filesystemsPerPass: 'all',
+      nextEviction: 'after-effect-was-measured',
+      derivedThresholdsCount: 'at-once',
+      failedKillCounts: false,
+    },
+    gc: {
+      amount: 'until-target',
+      deadContainers: 'all-dead',
+      youngImages: 'last',
+      nodefsOnImageDisk: 'containers',
+      concurrency: 4,
+      waitsForSpace: true,
+      createdCountsAsDead: false,
+    },
+  },
+} as const satisfies Record<ProfileName, Policy>;

@@ -1,0 +1,82 @@
+import type { Policy } from './policy.js';
+import { SIGNALS, type Signal } from './signal.js';
+
+/** A pod as the ranking sees it. Amounts are in the unit of the ranked signal. */
+export interface Candidate {
+  readonly uid: string;
+  readonly label: string;
+  /** Null = nobody says; counts as 0, as an unset priority does. */
+  readonly priority: number | null;
+  /** What it uses of the starved resource, measured; null = unknown. */
+  readonly usage: number | null;
+  /** What it asked for of that resource: bytes of ephemeral storage or memory; null = nobody says, counts as 0. */
+  readonly request: number | null;
+  /** Null when it may go; else why it stays. */
+  readonly protectedBy: string | null;
+}
+
+/** A candidate's place, with what decided it. */
+export interface Standing extends Candidate {
+  readonly isOverRequest: boolean | null;
+  /** Usage minus request as it was compared; null when unknown. */
+  readonly excess: number | null;
+}
+
+type Comparator = (a: Standing, b: Standing) => number;
+
+/**
+ * Orders pods, the first to be evicted first; equal ones keep their order. Mirrors `rankMemoryPressure`,
+ * `rankDiskPressureFunc` and `rankPIDPressure`: over its request first, then lower priority, then larger excess. Where pods
+ * without numbers stand is the profile's.
+ */
+export function rankPods(candidates: readonly Candidate[], signal: Signal, policy: Policy): readonly Standing[] {
+  const standings = candidates.map((each) => standingOf(each, signal, policy));
+  const comparators = COMPARATORS[policy.eviction.unknownUsage][SIGNALS[signal].resource === 'pids' ? 'pids' : 'usage'];
+  return standings.toSorted((a, b) => {
+    for (const compare of comparators) {
+      const order = compare(a, b);
+      if (order !== 0) return order;
+    }
+    return 0;
+  });
+}
+
+function standingOf(candidate: Candidate, signal: Signal, policy: Policy): Standing {
+  const { usage } = candidate;
+  if (usage === null) return { ...candidate, isOverRequest: null, excess: null };
+  const request = candidate.request ?? 0;
+  const countsInodes = SIGNALS[signal].resource === 'inodes';
+  // Nobody can request inodes, so any use exceeds the request; the kubelet subtracts the byte request all the same.
+  const subtracted = countsInodes && policy.eviction.inodeRequest === 'none' ? 0 : request;
+  return { ...candidate, isOverRequest: usage > (countsInodes ? 0 : request), excess: usage - subtracted };
+}
+
+const byPriority: Comparator = (a, b) => (a.priority ?? 0) - (b.priority ?? 0);
+const unknownExcessFirst: Comparator = (a, b) =>
+  compareNullable(a.excess, b.excess, -1) || (b.excess ?? 0) - (a.excess ?? 0);
+const unknownExcessLast: Comparator = (a, b) =>
+  compareNullable(a.excess, b.excess, 1) || (b.excess ?? 0) - (a.excess ?? 0);
+const largerUsageFirst: Comparator = (a, b) => (b.usage ?? 0) - (a.usage ?? 0);
+const unknownThenOver: Comparator = (a, b) => place(a, ['unknown', 'over', 'within']) - place(b, ['unknown', 'over', 'within']);
+const overThenUnknown: Comparator = (a, b) => place(a, ['over', 'unknown', 'within']) - place(b, ['over', 'unknown', 'within']);
+
+const COMPARATORS = {
+  first: {
+    usage: [unknownThenOver, byPriority, unknownExcessFirst],
+    pids: [byPriority, unknownExcessFirst],
+  },
+  'after-known-over-request': {
+    usage: [overThenUnknown, byPriority, unknownExcessLast, largerUsageFirst],
+    pids: [byPriority, unknownExcessLast],
+  },
+} as const satisfies Record<Policy['eviction']['unknownUsage'], Record<'usage' | 'pids', readonly Comparator[]>>;
+
+function place(standing: Standing, order: readonly ('unknown' | 'over' | 'within')[]): number {
+  return order.indexOf(standing.isOverRequest === null ? 'unknown' : standing.isOverRequest ? 'over' : 'within');
+}
+
+/** `nullSide` -1: null before numbers; 1: after. Two nulls or two numbers are equal here. */
+function compareNullable(a: number | null, b: number | null, nullSide: -1 | 1): number {
+  if ((a === null) === (b === null)) return 0;
+  return a === null ? nullSide : -nullSide;
+}

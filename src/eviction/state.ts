@@ -1,0 +1,84 @@
+import type { Instant } from '../units/units.js';
+import type { ConditionTimes } from './conditions.js';
+import type { FirstMetTimes } from './evaluate.js';
+import type { FsLayout } from './layout.js';
+import type { Observation, UnknownReason } from './observe.js';
+import type { FilesystemName, NodeCondition, Signal } from './signal.js';
+import type { ThresholdId } from './threshold.js';
+
+/** A signal that cannot be observed at present. */
+export interface UnknownSince {
+  readonly reason: UnknownReason;
+  readonly detail: string;
+  readonly since: Instant;
+  /** Whether the warning that is due after a minute was given. */
+  readonly warned: boolean;
+}
+
+/** One sample of a filesystem, kept to tell how fast it fills. */
+export interface Sample {
+  readonly at: Instant;
+  readonly available: number;
+}
+
+/** A pod that was told to end and whose space is still awaited. */
+export interface EvictionUnderWay {
+  readonly podUid: string;
+  readonly podLabel: string;
+  readonly signal: Signal;
+  /** What was available when the kill was sent. */
+  readonly availableBefore: number;
+  /** What its end should bring, in the signal's unit; null when nobody knows. */
+  readonly expected: number | null;
+  readonly killedAt: Instant;
+  /** Until when its space is waited for: 30 s after its grace ran out, as the kubelet waits for cleanup. */
+  readonly waitUntil: Instant;
+  /** Whether it is known to be gone. */
+  readonly isGone: boolean;
+}
+
+/** What has become of us: a fold of events by `evolve`. Plain data. */
+export interface EvictionState {
+  /** Null before the first look. */
+  readonly lookedAt: Instant | null;
+  readonly layout: FsLayout | null;
+  readonly firstMet: FirstMetTimes;
+  /** Thresholds past their grace that had not cleared after the last pass; in the reclaim band they stay met. */
+  readonly unresolved: readonly ThresholdId[];
+  /** Thresholds that were met and whose target has not been measured since. */
+  readonly pressing: ReadonlySet<ThresholdId>;
+  readonly conditionTimes: ConditionTimes;
+  readonly conditions: readonly NodeCondition[];
+  readonly observations: ReadonlyMap<Signal, Observation>;
+  readonly unknown: ReadonlyMap<Signal, UnknownSince>;
+  readonly clamped: ReadonlySet<Signal>;
+  readonly setAside: ReadonlySet<ThresholdId>;
+  readonly samples: ReadonlyMap<FilesystemName, readonly Sample[]>;
+  readonly evictionUnderWay: EvictionUnderWay | null;
+  /** Uids of pods that were told to end: never chosen again, gone or not. The newest thousand. */
+  readonly toldToEnd: ReadonlySet<string>;
+  /** The available amount at which a series of evictions ended for having brought nothing; null while none has. */
+  readonly seriesEnded: { readonly signal: Signal; readonly available: number; readonly missing: number } | null;
+  /** The reason why nothing helps, as last said; null while something does. */
+  readonly helpless: string | null;
+}
+
+/** The state of a manager without a past. */
+export const INITIAL_STATE: EvictionState = {
+  lookedAt: null,
+  layout: null,
+  firstMet: new Map(),
+  unresolved: [],
+  pressing: new Set(),
+  conditionTimes: new Map(),
+  conditions: [],
+  observations: new Map(),
+  unknown: new Map(),
+  clamped: new Set(),
+  setAside: new Set(),
+  samples: new Map(),
+  evictionUnderWay: null,
+  toldToEnd: new Set(),
+  seriesEnded: null,
+  helpless: null,
+};

@@ -1,0 +1,82 @@
+import { type Milliseconds, milliseconds } from '../units/units.js';
+import type { Policy } from './policy.js';
+import type { Standing } from './rank.js';
+import type { Threshold } from './threshold.js';
+
+/** Priority from which the kubelet treats a pod as critical (`SystemCriticalPriority`). */
+export const CRITICAL_PRIORITY = 2_000_000_000;
+/** Grace that a hard eviction gives. */
+export const HARD_GRACE = milliseconds(1_000);
+/** A pod that holds less than this share of what is missing is passed over: its end would change nothing. */
+const WORTHWHILE_SHARE = 1 / 100;
+
+/** Who goes, or why nobody does. */
+export type Victim =
+  | { readonly kind: 'victim'; readonly standing: Standing }
+  | { readonly kind: 'nobody'; readonly reason: string };
+
+/**
+ * Picks the first ranked pod that may go and is worth it. `missing` is how much has to come back. Pure: dry run, replay and
+ * the daemon ask the same question.
+ */
+export function chooseVictim(ranking: readonly Standing[], missing: number, policy: Policy): Victim {
+  if (ranking.length === 0) return { kind: 'nobody', reason: 'no pod runs here' };
+  const mayGo = ranking.filter((each) => each.protectedBy === null);
+  if (mayGo.length === 0) {
+    return { kind: 'nobody', reason: `all ${ranking.length} pods are protected (${reasonsOf(ranking)})` };
+  }
+  const worthwhile = policy.name === 'kubelet' ? mayGo : mayGo.filter((each) => isWorthwhile(each, missing));
+  const [standing] = worthwhile;
+  if (standing === undefined) {
+    return { kind: 'nobody', reason: `no pod that may go holds a hundredth of what is missing` };
+  }
+  return { kind: 'victim', standing };
+}
+
+/** What is known about a pod that can protect it. */
+export interface PodStanding {
+  readonly isMirror: boolean;
+  /** `kubernetes.io/config.source`; null when nobody says, which is taken as the API server's. */
+  readonly source: string | null;
+  readonly priority: number | null;
+  readonly namespace: string;
+  readonly isUnderWay: boolean;
+}
+
+/**
+ * Why a pod never goes, or null. Static and mirror pods and critical priorities are the kubelet's rule (`IsCriticalPod`);
+ * namespaces are the operator's, since the runtime tells nobody's priority.
+ */
+export function protectionOf(pod: PodStanding, protectedNamespaces: readonly string[]): string | null {
+  if (pod.source !== null && pod.source !== 'api') return `static pod (from ${pod.source})`;
+  if (pod.isMirror) return 'mirror of a static pod';
+  if (pod.priority !== null && pod.priority >= CRITICAL_PRIORITY) return `critical priority ${pod.priority}`;
+  if (protectedNamespaces.includes(pod.namespace)) return `namespace ${pod.namespace} is protected`;
+  if (pod.isUnderWay) return 'was told to end already';
+  return null;
+}
+
+/**
+ * The grace that an eviction gives. Hard: one second. Soft: the pod's own, capped by `maxPodGrace` (null = no cap). Mirrors
+ * step 19 of `synchronize`.
+ */
+export function evictionGrace(
+  threshold: Threshold,
+  podGrace: Milliseconds | null,
+  maxPodGrace: Milliseconds | null,
+): Milliseconds {
+  if (threshold.urgency.kind === 'hard') return HARD_GRACE;
+  const own = podGrace ?? DEFAULT_POD_GRACE;
+  return maxPodGrace === null || own < maxPodGrace ? own : maxPodGrace;
+}
+
+/** What Kubernetes gives a pod that does not say. */
+const DEFAULT_POD_GRACE = milliseconds(30_000);
+
+function isWorthwhile(standing: Standing, missing: number): boolean {
+  return standing.usage === null || standing.usage >= missing * WORTHWHILE_SHARE;
+}
+
+function reasonsOf(ranking: readonly Standing[]): string {
+  return [...new Set(ranking.map((each) => each.protectedBy ?? ''))].slice(0, 3).join('; ');
+}

@@ -1,0 +1,29 @@
+/**
+ * Image references are compared in full form, since runtimes and users shorten them differently: `nginx`, `nginx:latest` and
+ * `docker.io/library/nginx:latest` are one image.
+ */
+export function fullReference(reference: string): string {
+  const [name, digest] = splitOnce(reference, '@');
+  const slash = name.lastIndexOf('/');
+  const hasTag = name.indexOf(':', slash + 1) !== -1;
+  const tagged = hasTag || digest !== null ? name : `${name}:latest`;
+  const [head] = tagged.split('/');
+  const hasRegistry = tagged.includes('/') && head !== undefined && /[.:]|^localhost$/.test(head);
+  const prefix = hasRegistry ? '' : tagged.includes('/') ? 'docker.io/' : 'docker.io/library/';
+  return `${prefix}${tagged}${digest === null ? '' : `@${digest}`}`;
+}
+
+/** An image id without its algorithm; ids come with and without `sha256:`. */
+export function bareId(id: string): string {
+  return id.startsWith('sha256:') ? id.slice('sha256:'.length) : id;
+}
+
+/** Whether a text could be an id or the beginning of one: 12 to 64 hex digits, `sha256:` in front or not. */
+export function looksLikeId(text: string): boolean {
+  return /^(sha256:)?[0-9a-f]{12,64}$/.test(text);
+}
+
+function splitOnce(text: string, separator: string): readonly [string, string | null] {
+  const at = text.indexOf(separator);
+  return at === -1 ? [text, null] : [text.slice(0, at), text.slice(at + separator.length)];
+}

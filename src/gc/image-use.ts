@@ -1,0 +1,87 @@
+import { bareId, fullReference, looksLikeId } from './image-reference.js';
+import type { ImageUser, PlannedImage } from './inventory.js';
+
+/** A container whose image nobody lists: it protects nothing, and that is said. */
+export interface UnresolvedReference {
+  readonly reference: string;
+  readonly container: string;
+}
+
+/** Which images are in use, and by what. */
+export interface ImageUse {
+  /** Image id → why it is in use, for people. */
+  readonly users: ReadonlyMap<string, string>;
+  readonly unresolved: readonly UnresolvedReference[];
+}
+
+/** What protects images beside containers. */
+export interface ImageWants {
+  /** The image that sandboxes run on; without it no pod starts again. */
+  readonly sandboxImage: string | null;
+  /** Ids or references of images mounted as volumes, with the container's id. */
+  readonly volumes: readonly { readonly container: string; readonly reference: string }[];
+}
+
+/**
+ * Which images are in use: by any container, running or dead, as an image volume, or as the sandbox image. An image answers
+ * to its id, its tags and its digests. The question is ours alone: a runtime removes an image under a running container
+ * without an error.
+ */
+export function imagesInUse(
+  images: readonly PlannedImage[],
+  containers: readonly ImageUser[],
+  wants: ImageWants,
+): ImageUse {
+  const lookup = new ImageLookup(images);
+  const users = new Map<string, string>();
+  const unresolved: UnresolvedReference[] = [];
+  for (const container of containers) {
+    // The user's reference counts too: a tag that moved on still names what the next start will run.
+    const references = [container.imageId, container.imageRef, container.image].filter((each) => each !== '');
+    const found = references.flatMap((reference) => lookup.find(reference));
+    for (const id of found) users.set(id, `used by container ${container.id.slice(0, 13)}`);
+    const [reference] = references;
+    if (found.length === 0 && reference !== undefined) unresolved.push({ reference, container: container.id });
+  }
+  for (const { container, reference } of wants.volumes) {
+    for (const id of lookup.find(reference)) users.set(id, `mounted by container ${container.slice(0, 13)}`);
+  }
+  if (wants.sandboxImage !== null) {
+    for (const id of lookup.find(wants.sandboxImage)) users.set(id, 'the sandbox image');
+  }
+  return { users, unresolved };
+}
+
+/** Finds images by id, beginning of an id, tag or digest. */
+class ImageLookup {
+  readonly #ids = new Map<string, string>();
+  readonly #names = new Map<string, string>();
+
+  constructor(images: readonly PlannedImage[]) {
+    for (const image of images) {
+      this.#ids.set(bareId(image.id), image.id);
+      for (const name of [...image.tags, ...image.digests]) {
+        this.#names.set(fullReference(name), image.id);
+        // A bare digest names the image as well: runtimes report `sha256:…` where the reference was `name@sha256:…`.
+        const digest = name.split('@')[1];
+        if (digest !== undefined) this.#ids.set(bareId(digest), image.id);
+      }
+    }
+  }
+
+  find(reference: string): readonly string[] {
+    const exact = this.#ids.get(bareId(reference));
+    if (exact !== undefined) return [exact];
+    const named = this.#names.get(fullReference(reference));
+    if (named !== undefined) return [named];
+    const [name, digest] = reference.split('@');
+    const byDigest = digest === undefined ? undefined : this.#ids.get(bareId(digest));
+    if (byDigest !== undefined) return [byDigest];
+    // `name:tag@digest` of an image that is listed by its tag alone.
+    const tagged = digest === undefined || name === undefined ? undefined : this.#names.get(fullReference(name));
+    if (tagged !== undefined) return [tagged];
+    if (!looksLikeId(reference)) return [];
+    const start = bareId(reference);
+    return [...this.#ids].filter(([id]) => id.startsWith(start)).map(([, id]) => id);
+  }
+}

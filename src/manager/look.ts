@@ -1,0 +1,166 @@
+import { type Devices, type FsLayout, layoutOf } from '../eviction/layout.js';
+import { observe, type Sight } from '../eviction/observe.js';
+import type { PathLook } from '../eviction/path-look.js';
+import type { FilesystemName } from '../eviction/signal.js';
+import type { Clock } from '../ports/clock.js';
+import type { MountsPort } from '../ports/mounts.js';
+import type { NodeStatsPort } from '../ports/node-stats.js';
+import type { ImageFsInfo, RuntimePort } from '../ports/runtime.js';
+import { messageOf } from '../reclaim/removal.js';
+import { elapsed, type Instant, type Milliseconds, milliseconds } from '../units/units.js';
+
+/** What one look at the node found. */
+export interface NodeLook {
+  readonly sight: Sight;
+  /** Null when the devices could not be told this time; the last known layout goes on. */
+  readonly layout: FsLayout | null;
+  readonly problem: string | null;
+  /** A path that the runtime reports and that does not exist, with the parent that is watched instead. */
+  readonly fallbacks: readonly { readonly path: string; readonly used: string }[];
+}
+
+/** Looks at the filesystems, the memory and the processes of the node. */
+export interface Looker {
+  look(): Promise<NodeLook>;
+  /** One filesystem alone, for the looks between removals. */
+  lookAt(filesystem: FilesystemName): Promise<PathLook>;
+  /** Asks the runtime anew where it keeps images, at the next look. */
+  forgetPaths(): void;
+}
+
+/** What looking needs from the world. */
+export interface LookerDeps {
+  readonly mounts: MountsPort;
+  readonly nodeStats: NodeStatsPort;
+  readonly runtime: Pick<RuntimePort, 'imageFsInfo'>;
+  readonly clock: Clock;
+  /** The directory whose filesystem is nodefs. */
+  readonly rootDir: string;
+}
+
+/** The runtime's paths are asked again this often: a data directory may move while the runtime restarts. */
+const ASK_PATHS_EVERY = milliseconds(10_000);
+/** After a failure sooner, as nothing is known of the images' disk until then. */
+const ASK_AGAIN_AFTER = milliseconds(1_000);
+
+/** The first look waits this long for the paths; a runtime that hangs must not blind the daemon on nodefs. */
+const FIRST_ANSWER_WITHIN = milliseconds(500);
+
+type Paths = Readonly<Record<'imagefs' | 'containerfs', string>>;
+
+/** Makes a looker. It remembers the runtime's paths, so that a runtime that is down blinds nobody. */
+export function createLooker(deps: LookerDeps): Looker {
+  let paths: Paths | null = null;
+  let askedAt: Instant | null = null;
+  let askEvery: Milliseconds = ASK_PATHS_EVERY;
+  let asking: Promise<void> | null = null;
+  let pathProblem: string | null = null;
+
+  /** Paths change rarely and a runtime may hang: the first look waits for the answer, later ones go on with the last one. */
+  async function refreshPaths(): Promise<void> {
+    const now = deps.clock.now();
+    if (askedAt !== null && elapsed(askedAt, now) < askEvery) return;
+    if (asking !== null) return;
+    askedAt = now;
+    asking = deps.runtime
+      .imageFsInfo()
+      .then(
+        (info) => {
+          const told = pathsOf(info);
+          paths = told ?? paths;
+          pathProblem = told === null ? 'the runtime names no image filesystem' : null;
+          askEvery = told === null ? ASK_AGAIN_AFTER : ASK_PATHS_EVERY;
+        },
+        (error: unknown) => {
+          pathProblem = `the runtime does not say where images lie: ${messageOf(error)}`;
+          askEvery = ASK_AGAIN_AFTER;
+        },
+      )
+      .finally(() => {
+        asking = null;
+      });
+    if (paths === null) await Promise.race([asking, deps.clock.sleep(FIRST_ANSWER_WITHIN)]);
+  }
+
+  async function lookThere(filesystem: FilesystemName): Promise<{ look: PathLook; used: string; path: string }> {
+    const path = filesystem === 'nodefs' ? deps.rootDir : paths?.[filesystem];
+    if (path === undefined) {
+      const message = pathProblem ?? 'the runtime has not said yet where images lie';
+      return { look: { kind: 'error', path: filesystem, message, at: deps.clock.now() }, used: filesystem, path: filesystem };
+    }
+    const { look, used } = await lookWithFallback(deps.mounts, path, filesystem !== 'nodefs');
+    return { look, used, path };
+  }
+
+  return {
+    async look() {
+      const stats = deps.nodeStats.read();
+      await refreshPaths();
+      const [nodefs, imagefs, containerfs] = await Promise.all([
+        lookThere('nodefs'),
+        lookThere('imagefs'),
+        lookThere('containerfs'),
+      ]);
+      const { memory, pids } = await stats;
+      const filesystems = { nodefs: nodefs.look, imagefs: imagefs.look, containerfs: containerfs.look };
+      const devices = devicesOf(filesystems);
+      return {
+        sight: observe({ filesystems, memory, allocatableMemory: null, pids }),
+        layout: devices === null ? null : layoutOf(devices),
+        problem: devices === null ? problemOf(filesystems) : null,
+        fallbacks: [nodefs, imagefs, containerfs]
+          .filter((each) => each.used !== each.path)
+          .map(({ path, used }) => ({ path, used })),
+      };
+    },
+    lookAt: async (filesystem) => (await lookThere(filesystem)).look,
+    forgetPaths() {
+      askedAt = null;
+    },
+  };
+}
+
+/** The first entry of each list counts; an empty container list means the images' filesystem, as containerd reports. */
+function pathsOf(info: ImageFsInfo): Paths | null {
+  const imagefs = info.imageFilesystems[0]?.mountpoint ?? null;
+  if (imagefs === null) return null;
+  return { imagefs, containerfs: info.containerFilesystems[0]?.mountpoint ?? imagefs };
+}
+
+/** A path that the runtime reports may not exist yet, or no longer: its nearest existing parent lies on the same disk. */
+async function lookWithFallback(
+  mounts: MountsPort,
+  path: string,
+  mayFallBack: boolean,
+): Promise<{ look: PathLook; used: string }> {
+  let used = path;
+  for (;;) {
+    const look = await mounts.look(used);
+    const parent = used.slice(0, used.lastIndexOf('/')) || '/';
+    if (look.kind !== 'missing' || !mayFallBack || used === '/' || parent === used) return { look, used };
+    used = parent;
+  }
+}
+
+function devicesOf(looks: Readonly<Record<FilesystemName, PathLook>>): Devices | null {
+  const { nodefs, imagefs, containerfs } = looks;
+  if (nodefs.kind !== 'reading' || imagefs.kind !== 'reading' || containerfs.kind !== 'reading') return null;
+  return { nodefs: nodefs.device, imagefs: imagefs.device, containerfs: containerfs.device };
+}
+
+function problemOf(looks: Readonly<Record<FilesystemName, PathLook>>): string {
+  return Object.entries(looks)
+    .flatMap(([name, look]) => {
+      switch (look.kind) {
+        case 'reading':
+          return [];
+        case 'missing':
+          return [`${name}: ${look.path} does not exist`];
+        case 'error':
+          return [`${name}: ${look.message}`];
+        case 'hung':
+          return [`${name}: ${look.path} does not answer`];
+      }
+    })
+    .join('; ');
+}

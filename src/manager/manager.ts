@@ -1,0 +1,86 @@
+import { defer, from, type Observable } from 'rxjs';
+import type { EvictionSettings } from '../eviction/assess.js';
+import { type CadenceSettings, pauseBeforeNextLook } from '../eviction/cadence.js';
+import { deriveContainerfs } from '../eviction/containerfs.js';
+import { LineBook } from '../eviction/evaluate.js';
+import type { EvictionEvent } from '../eviction/event.js';
+import type { FsLayout } from '../eviction/layout.js';
+import type { Policy } from '../eviction/policy.js';
+import { type EvictionState, INITIAL_STATE } from '../eviction/state.js';
+import type { Threshold } from '../eviction/threshold.js';
+import { messageOf } from '../reclaim/removal.js';
+import type { Milliseconds } from '../units/units.js';
+import { type CycleDeps, type CycleMode, runPass } from './cycle.js';
+import { createPipeline } from './pipeline.js';
+import { watchRuntime } from './watch-runtime.js';
+
+/** What a manager works with: the world, and what the operator wants. */
+export interface ManagerDeps extends Omit<CycleDeps, 'settingsFor'> {
+  readonly thresholds: readonly Threshold[];
+  readonly transitionPeriod: Milliseconds;
+  readonly policy: Policy;
+  readonly cadence: CadenceSettings;
+}
+
+/** The eviction manager: one entrance, one pass at a time. */
+export interface Manager {
+  readonly events$: Observable<EvictionEvent>;
+  readonly state: EvictionState;
+  /** Asks for a pass now. */
+  wake(): void;
+  /** Ends the stream; what is under way is aborted. */
+  stop(): void;
+  /** One pass by itself, outside the stream: for a dry run or a single shot. */
+  once(mode: CycleMode): AsyncGenerator<EvictionEvent, void>;
+}
+
+/** Makes a manager without a past. Nothing runs until `events$` is subscribed to. */
+export function createManager(deps: ManagerDeps): Manager {
+  const settingsFor = settingsByLayout(deps);
+  const abort = new AbortController();
+  let state = INITIAL_STATE;
+
+  async function* pass(mode: CycleMode): AsyncGenerator<EvictionEvent, void> {
+    try {
+      state = yield* runPass({ ...deps, settingsFor }, state, mode, abort.signal);
+    } catch (error) {
+      // A fault of our own must not end the protection of the node; it is told in full and the next pass tries again.
+      yield { kind: 'pass-failed', at: deps.clock.now(), message: messageOf(error) };
+    }
+  }
+
+  const pipeline = createPipeline({
+    pass: () => pass('act'),
+    pause: () => pauseBeforeNextLook(state, settingsFor(state.layout ?? 'one-disk'), deps.cadence),
+    beside: [defer(() => from(watchRuntime(deps, abort.signal)))],
+  });
+  return {
+    events$: pipeline.events$,
+    get state() {
+      return state;
+    },
+    wake: pipeline.wake,
+    stop() {
+      abort.abort();
+      pipeline.stop();
+    },
+    once: pass,
+  };
+}
+
+/** The settings under each layout, made once: containerfs takes its thresholds from the disk it shares. */
+function settingsByLayout(deps: ManagerDeps): (layout: FsLayout) => EvictionSettings {
+  const made = new Map<FsLayout, EvictionSettings>();
+  return (layout) => {
+    const known = made.get(layout);
+    if (known !== undefined) return known;
+    const settings: EvictionSettings = {
+      thresholds: deriveContainerfs(deps.thresholds, layout).thresholds,
+      transitionPeriod: deps.transitionPeriod,
+      policy: deps.policy,
+      lines: new LineBook(),
+    };
+    made.set(layout, settings);
+    return settings;
+  };
+}

@@ -1,0 +1,171 @@
+import type { EvictionEvent, RemovalSubject } from '../eviction/event.js';
+import type { PlannedSandbox, PodAnswers } from '../gc/inventory.js';
+import { type ContainerLimits, planContainers } from '../gc/plan-containers.js';
+import { planSandboxes } from '../gc/plan-sandboxes.js';
+import type { Clock } from '../ports/clock.js';
+import type { FilesPort } from '../ports/files.js';
+import type { PodRecord, PodsPort } from '../ports/pods.js';
+import type { ContainerRecord, RuntimePort } from '../ports/runtime.js';
+import { type Bytes, milliseconds } from '../units/units.js';
+import { carryOut, messageOf, type Removal, type Removed } from './removal.js';
+import { addResults, nothingRemoved, type ReclaimRun, type ReclaimStepRun } from './run.js';
+
+/** Removes containers that nobody needs. Mirrors the kubelet's `ContainerGC`. */
+export interface ContainerGC {
+  /**
+   * Removes dead containers, with their logs, until the goals are measured, and then the sandboxes that nothing needs.
+   * Mirrors `DeleteAllUnusedContainers`.
+   */
+  deleteAllUnusedContainers(run: ReclaimRun): ReclaimStepRun;
+  /** What it would remove, in order. Changes nothing. */
+  planUnusedContainers(run: ReclaimRun): Promise<readonly Removal[]>;
+}
+
+/** What container collection needs from the world. */
+export interface ContainerGcDeps {
+  readonly runtime: RuntimePort;
+  readonly pods: PodsPort;
+  readonly files: FilesPort;
+  readonly clock: Clock;
+  readonly limits: ContainerLimits;
+  /** Where the pods' log directories lie; logs elsewhere are not touched. */
+  readonly podLogsDir: string;
+}
+
+/** Grace for a container whose state the runtime does not know, before it is removed: the kubelet's smallest. */
+const UNKNOWN_STATE_GRACE = milliseconds(2_000);
+
+/** Makes a container collector. */
+export function createContainerGC(deps: ContainerGcDeps): ContainerGC {
+  return {
+    planUnusedContainers: async (run) => {
+      const { containers, sandboxes } = await plan(deps, run);
+      return [...containers, ...sandboxes];
+    },
+    async *deleteAllUnusedContainers(run) {
+      const planned = await plan(deps, run).catch((error: unknown) => messageOf(error));
+      if (typeof planned === 'string') {
+        yield listFailed(deps, 'containers and pods', planned);
+        return nothingRemoved('runtime-failed');
+      }
+      const containers = yield* carryOut(
+        planned.containers,
+        { spaceComes: 'late', bytesPerClaimed: 1, recheck: () => Promise.resolve(() => null) },
+        run,
+      );
+      if (containers.outcome !== 'exhausted') return containers;
+      const sandboxes = yield* carryOut(
+        planned.sandboxes,
+        { spaceComes: 'at-once', bytesPerClaimed: 1, recheck: () => sandboxUsers(deps, run) },
+        run,
+      );
+      // A sandbox holds next to nothing: that its removal brings nothing says nothing about what comes next.
+      const outcome = sandboxes.outcome === 'no-effect' ? 'exhausted' : sandboxes.outcome;
+      return addResults(containers, { ...sandboxes, outcome });
+    },
+  };
+}
+
+interface ContainerPlan {
+  readonly containers: readonly Removal[];
+  readonly sandboxes: readonly Removal[];
+}
+
+async function plan(deps: ContainerGcDeps, run: ReclaimRun): Promise<ContainerPlan> {
+  const { runtime, limits, clock } = deps;
+  const [containers, sandboxes, sizes] = await Promise.all([
+    runtime.listContainers(run.signal),
+    runtime.listSandboxes(run.signal),
+    layerSizes(runtime, run.signal),
+  ]);
+  const answers = answersOf(await deps.pods.list(containers, sandboxes, run.signal));
+  const plannedContainers = planContainers({
+    containers,
+    limits,
+    pods: answers,
+    finishedPodsToo: true,
+    lastOnesToo: run.policy.gc.deadContainers === 'all-dead',
+    createdCountsAsDead: run.policy.gc.createdCountsAsDead,
+    now: clock.wall(),
+  });
+  const going = new Set(plannedContainers.map(({ item }) => item.id));
+  const staying = containers.filter((each) => !going.has(each.id));
+  const byId = new Map(containers.map((each) => [each.id, each]));
+  return {
+    containers: plannedContainers.flatMap(({ item, why }) => {
+      const container = byId.get(item.id);
+      return container === undefined ? [] : [containerRemoval(deps, container, why, sizes.get(item.id) ?? null)];
+    }),
+    sandboxes: planSandboxes(sandboxes, staying, answers, true).map(({ item, why }) =>
+      sandboxRemoval(runtime, item, why),
+    ),
+  };
+}
+
+/** Why a sandbox must not go after all: a container has come, or stayed since its removal failed. */
+async function sandboxUsers(deps: ContainerGcDeps, run: ReclaimRun): Promise<(subject: RemovalSubject) => string | null> {
+  const users = new Set((await deps.runtime.listContainers(run.signal)).map((each) => each.sandboxId));
+  return (subject) => (users.has(subject.id) ? 'a container belongs to it' : null);
+}
+
+/** Sizes are for show and for batching; a runtime that does not tell them must not keep garbage from going. */
+async function layerSizes(runtime: RuntimePort, signal: AbortSignal): Promise<ReadonlyMap<string, Bytes>> {
+  const usage = await runtime.listContainerUsage(signal).catch(() => []);
+  return new Map(usage.flatMap((each) => (each.writableLayer === null ? [] : [[each.id, each.writableLayer.used] as const])));
+}
+
+/** The two pod questions, answered from a list of pods: what no source lists is gone. */
+export function answersOf(pods: readonly PodRecord[]): PodAnswers {
+  const byUid = new Map(pods.map((pod) => [pod.uid, pod]));
+  return {
+    allSourcesReady: true,
+    contentMayBeRemoved: (uid) => !byUid.has(uid),
+    runtimeMayBeRemoved: (uid) => byUid.get(uid)?.isFinished ?? true,
+  };
+}
+
+/** The removal of one dead container with its logs. */
+export function containerRemoval(
+  deps: Pick<ContainerGcDeps, 'runtime' | 'files' | 'podLogsDir'>,
+  container: ContainerRecord,
+  reason: string,
+  claimed: Bytes | null,
+): Removal {
+  const subject: RemovalSubject = { what: 'container', id: container.id, label: containerLabel(container), reason, claimed };
+  return {
+    subject,
+    async carryOut(signal): Promise<Removed> {
+      const { runtime, files } = deps;
+      if (container.state === 'unknown') await runtime.stopContainer(container.id, UNKNOWN_STATE_GRACE, signal);
+      const status = await runtime.containerStatus(container.id, signal);
+      if (status === null) return { kind: 'removed' };
+      if (status.state === 'running') return { kind: 'skipped', why: 'it runs now' };
+      if (status.state === 'unknown') return { kind: 'skipped', why: 'the runtime cannot tell whether it runs' };
+      // Logs go first: if they cannot be removed, the container stays as the handle to try again by.
+      if (status.logPath !== '') await files.removeLogs(deps.podLogsDir, status.logPath);
+      await runtime.removeContainer(container.id, signal);
+      return { kind: 'removed' };
+    },
+  };
+}
+
+function sandboxRemoval(runtime: RuntimePort, sandbox: PlannedSandbox, reason: string): Removal {
+  const label = `${sandbox.pod.namespace}/${sandbox.pod.name}`;
+  return {
+    subject: { what: 'sandbox', id: sandbox.id, label, reason, claimed: null },
+    async carryOut(signal): Promise<Removed> {
+      await runtime.stopSandbox(sandbox.id, signal);
+      await runtime.removeSandbox(sandbox.id, signal);
+      return { kind: 'removed' };
+    },
+  };
+}
+
+function containerLabel(container: ContainerRecord): string {
+  const { pod } = container;
+  return pod === null ? container.name : `${pod.namespace}/${pod.name}/${container.name}`;
+}
+
+function listFailed(deps: ContainerGcDeps, what: string, message: string): EvictionEvent {
+  return { kind: 'list-failed', at: deps.clock.now(), what, message };
+}

@@ -1,0 +1,107 @@
+import type { FsLayout } from '../eviction/layout.js';
+import { type FilesystemName, SIGNALS, type Signal } from '../eviction/signal.js';
+import type { Clock } from '../ports/clock.js';
+import type { FilesPort, TreeUsage } from '../ports/files.js';
+import type { PodRecord } from '../ports/pods.js';
+import type { ContainerUsage, RuntimePort } from '../ports/runtime.js';
+import { type Milliseconds, milliseconds } from '../units/units.js';
+import { forEachBounded } from './image-volumes.js';
+
+/** A part of what a pod keeps on a disk. */
+export type UsagePart = 'rootfs' | 'logs' | 'volumes';
+
+const EVERYTHING = ['rootfs', 'logs', 'volumes'] as const;
+
+/** Which parts lie on which filesystem. Mirrors the `fsStatsType` lists of `buildSignalToRankFunc`. */
+export const MEASURED_PARTS = {
+  'one-disk': { nodefs: EVERYTHING, imagefs: EVERYTHING, containerfs: EVERYTHING },
+  'image-disk': { nodefs: ['logs', 'volumes'], imagefs: ['rootfs'], containerfs: ['rootfs'] },
+  'split-disks': { nodefs: EVERYTHING, imagefs: [], containerfs: EVERYTHING },
+} as const satisfies Record<FsLayout, Record<FilesystemName, readonly UsagePart[]>>;
+
+/** What measuring needs from the world. */
+export interface PodUsageDeps {
+  readonly runtime: RuntimePort;
+  readonly files: FilesPort;
+  readonly clock: Clock;
+  readonly podLogsDir: string;
+  /** `<root>/pods`, where the kubelet keeps pods' volumes. */
+  readonly podVolumesDir: string;
+}
+
+/** A walk of one pod's directory ends after so many entries; what was counted until then is a lower bound. */
+const MAX_ENTRIES = 200_000;
+/** All walks together end after so long: a victim has to be found while the disk fills. */
+const WALK_TIME = milliseconds(1_000);
+const CONCURRENCY = 4;
+
+/**
+ * Measures, now, what each pod uses of the starved filesystem, in the unit of the signal. Null = cannot be told: the pod is
+ * unknown, not guilty. Writable layers come from the runtime, whose numbers are up to ten seconds old; logs and volumes are
+ * walked.
+ */
+export async function measurePods(
+  deps: PodUsageDeps,
+  pods: readonly PodRecord[],
+  signal: Signal,
+  layout: FsLayout,
+  abort: AbortSignal,
+): Promise<ReadonlyMap<string, number | null>> {
+  const { filesystem, unit } = SIGNALS[signal];
+  if (filesystem === null) return new Map();
+  const parts: readonly UsagePart[] = MEASURED_PARTS[layout][filesystem];
+  const layers = parts.includes('rootfs') ? await writableLayers(deps.runtime, abort) : new Map<string, ContainerUsage>();
+  const { signal: walkSignal, end } = deadline(deps.clock, WALK_TIME, abort);
+  const measured = new Map<string, number | null>();
+  await forEachBounded(pods, CONCURRENCY, async (pod) => {
+    const layer = parts.includes('rootfs') ? layersOf(pod, layers, unit) : 0;
+    const trees = await Promise.all([
+      parts.includes('logs') ? walk(deps, `${deps.podLogsDir}/${pod.namespace}_${pod.name}_${pod.uid}`, walkSignal) : null,
+      parts.includes('volumes')
+        ? walk(deps, `${deps.podVolumesDir}/${pod.uid}/volumes/kubernetes.io~empty-dir`, walkSignal)
+        : null,
+    ]);
+    const walked = trees.reduce((sum, tree) => sum + (tree === null ? 0 : unit === 'bytes' ? tree.bytes : tree.inodes), 0);
+    measured.set(pod.uid, layer === null && walked === 0 ? null : (layer ?? 0) + walked);
+  });
+  end();
+  return measured;
+}
+
+async function writableLayers(runtime: RuntimePort, abort: AbortSignal): Promise<ReadonlyMap<string, ContainerUsage>> {
+  const usage = await runtime.listContainerUsage(abort).catch(() => []);
+  return new Map(usage.map((each) => [each.id, each]));
+}
+
+/** The sum of the layers that are known, dead containers' too; null when none is. */
+function layersOf(
+  pod: PodRecord,
+  layers: ReadonlyMap<string, ContainerUsage>,
+  unit: 'bytes' | 'count',
+): number | null {
+  const known = pod.containers.flatMap(({ id }) => {
+    const layer = layers.get(id)?.writableLayer ?? null;
+    const value = layer === null ? null : unit === 'bytes' ? layer.used : layer.inodes;
+    return value === null ? [] : [value];
+  });
+  return known.length === 0 ? null : known.reduce<number>((sum, each) => sum + each, 0);
+}
+
+/** A directory that cannot be walked counts as nothing: the rest of the pod's numbers still tell something. */
+async function walk(deps: PodUsageDeps, path: string, signal: AbortSignal): Promise<TreeUsage | null> {
+  return deps.files.usage(path, MAX_ENTRIES, signal).catch(() => null);
+}
+
+function deadline(clock: Clock, limit: Milliseconds, outer: AbortSignal): { signal: AbortSignal; end: () => void } {
+  const inner = new AbortController();
+  const over = new AbortController();
+  void clock.sleep(limit, over.signal).then(() => {
+    inner.abort();
+  });
+  return {
+    signal: AbortSignal.any([inner.signal, outer]),
+    end: () => {
+      over.abort();
+    },
+  };
+}

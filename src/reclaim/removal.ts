@@ -1,0 +1,181 @@
+import type { Availability, EvictionEvent, ReclaimOutcome, RemovalSubject } from '../eviction/event.js';
+import { type Bytes, bytes, elapsed, milliseconds } from '../units/units.js';
+import { isReached, missingBytes, nothingRemoved, type ReclaimRun, type ReclaimStepRun, type StepResult } from './run.js';
+import { hasRisen, type Settled, SPACE_COMES_WITHIN, settle, USUALLY_COMES_WITHIN } from './settle.js';
+
+/** What came of one removal. `skipped`: a last look showed that it must not go. */
+export type Removed = { readonly kind: 'removed' } | { readonly kind: 'skipped'; readonly why: string };
+
+/** One planned removal. `carryOut` rejects when the outside fails; then the others go on. */
+export interface Removal {
+  readonly subject: RemovalSubject;
+  carryOut(signal: AbortSignal): Promise<Removed>;
+}
+
+/** How a list of removals is carried out. */
+export interface RemovalManner {
+  /** `late`: the space comes back after the call has answered, so it is waited for. */
+  readonly spaceComes: 'at-once' | 'late';
+  /** Bytes on the disk per claimed byte, as far as known: an image lies there twice, as blob and as snapshot. */
+  readonly bytesPerClaimed: number;
+  /** Asked before each batch: why a subject must not go after all. Rejects when it cannot be told; then nothing goes. */
+  recheck(): Promise<(subject: RemovalSubject) => string | null>;
+}
+
+/** That many successful removals in a row without any measured gain end the collecting. */
+const NO_EFFECT_AFTER = 5;
+
+interface Progress {
+  readonly available: Availability;
+  readonly bytesPerClaimed: number;
+  readonly withoutEffect: number;
+  readonly result: StepResult;
+}
+
+/**
+ * Carries out a plan in order, in batches that run bounded parallel, with a fresh look after each, until the goals are
+ * measured. Never more than the plan says: an entry is removed at most once, and nothing that is not in it.
+ */
+export async function* carryOut(
+  plan: readonly Removal[],
+  manner: RemovalManner,
+  run: ReclaimRun,
+): ReclaimStepRun {
+  let left = plan;
+  let progress: Progress = {
+    available: await run.look(),
+    bytesPerClaimed: manner.bytesPerClaimed,
+    withoutEffect: 0,
+    result: nothingRemoved('exhausted'),
+  };
+  for (;;) {
+    const outcome = endOf(left, progress, run);
+    if (outcome !== null) return { ...progress.result, outcome };
+    const batch = left.slice(0, batchSize(left, progress, run));
+    left = left.slice(batch.length);
+    const next = yield* oneBatch(batch, manner, progress, run);
+    if (next === 'runtime-failed') return { ...progress.result, outcome: 'runtime-failed' };
+    progress = next;
+  }
+}
+
+function endOf(left: readonly Removal[], progress: Progress, run: ReclaimRun): ReclaimOutcome | null {
+  if (run.signal.aborted) return 'aborted';
+  if (isReached(run, progress.available)) return 'reached';
+  if (left.length === 0) return 'exhausted';
+  const isFutile = progress.withoutEffect >= NO_EFFECT_AFTER && run.policy.gc.amount === 'until-target';
+  return isFutile ? 'no-effect' : null;
+}
+
+async function* oneBatch(
+  batch: readonly Removal[],
+  manner: RemovalManner,
+  progress: Progress,
+  run: ReclaimRun,
+): AsyncGenerator<EvictionEvent, Progress | 'runtime-failed'> {
+  const forbidden = await manner.recheck().catch((error: unknown) => messageOf(error));
+  if (typeof forbidden === 'string') {
+    yield { kind: 'list-failed', at: run.clock.now(), what: 'the users of what is to be removed', message: forbidden };
+    return 'runtime-failed';
+  }
+  const done = await Promise.all(batch.map((removal) => attempt(removal, forbidden(removal.subject), run)));
+  yield* done;
+  const removed = done.filter((event) => event.kind === 'removed');
+  if (removed.length === 0) return { ...progress, available: await run.look() };
+  const claims = removed.map((event) => event.subject.claimed);
+  const claimed = claims.every((each) => each !== null) ? bytes(claims.reduce((sum, each) => sum + each, 0)) : null;
+  const settled = await settleBatch(claimed, manner, progress, run);
+  yield {
+    kind: 'batch-measured',
+    at: run.clock.now(),
+    removals: removed.length,
+    claimed,
+    availableBefore: progress.available,
+    availableAfter: settled.available,
+    waited: settled.waited,
+  };
+  const hadEffect = settled.rose || removed.some((event) => hasRisen(event.availableBefore, event.availableAfter));
+  return {
+    available: settled.available,
+    bytesPerClaimed: learned(progress, claimed, settled.available, run),
+    withoutEffect: hadEffect ? 0 : progress.withoutEffect + removed.length,
+    result: countIn(progress.result, removed, claimed ?? bytes(claims.reduce<number>((sum, each) => sum + (each ?? 0), 0))),
+  };
+}
+
+async function attempt(removal: Removal, forbidden: string | null, run: ReclaimRun) {
+  const { subject } = removal;
+  if (forbidden !== null) {
+    return { kind: 'removal-skipped' as const, at: run.clock.now(), subject, why: forbidden };
+  }
+  const availableBefore = await run.look();
+  const began = run.clock.now();
+  try {
+    const outcome = await removal.carryOut(run.signal);
+    if (outcome.kind === 'skipped') {
+      return { kind: 'removal-skipped' as const, at: run.clock.now(), subject, why: outcome.why };
+    }
+    const took = elapsed(began, run.clock.now());
+    const availableAfter = await run.look();
+    return { kind: 'removed' as const, at: run.clock.now(), subject, availableBefore, availableAfter, took };
+  } catch (error) {
+    const took = elapsed(began, run.clock.now());
+    return { kind: 'removal-failed' as const, at: run.clock.now(), subject, message: messageOf(error), took };
+  }
+}
+
+/** After a batch: wait as long as what is still to come could reach the goals, and no longer. */
+function settleBatch(
+  claimed: Bytes | null,
+  manner: RemovalManner,
+  progress: Progress,
+  run: ReclaimRun,
+): Promise<Settled> {
+  if (manner.spaceComes === 'at-once' || !run.policy.gc.waitsForSpace) {
+    return settle(run, progress.available, 0, milliseconds(0));
+  }
+  if (claimed === null) return settle(run, progress.available, null, USUALLY_COMES_WITHIN);
+  const maySuffice = claimed >= missingBytes(run, progress.available);
+  return settle(run, progress.available, claimed, maySuffice ? SPACE_COMES_WITHIN : milliseconds(0));
+}
+
+/**
+ * As many as may go at a time, but no more than are needed by what is known: the claimed sizes times what a claimed byte
+ * brought so far. Where inodes are short nobody knows what one brings, so they go one by one.
+ */
+function batchSize(left: readonly Removal[], progress: Progress, run: ReclaimRun): number {
+  const most = Math.min(run.policy.gc.concurrency, left.length);
+  if (run.policy.gc.amount === 'everything') return most;
+  const missing = missingBytes(run, progress.available);
+  if (missing === 0) return 1;
+  let expected = 0;
+  for (let size = 0; size < most; size += 1) {
+    if (expected >= missing) return Math.max(1, size);
+    expected += (left[size]?.subject.claimed ?? 0) * progress.bytesPerClaimed;
+  }
+  return most;
+}
+
+/** What a claimed byte brought in this batch, blended with what it brought before; unchanged where nothing can be told. */
+function learned(progress: Progress, claimed: Bytes | null, after: Availability, run: ReclaimRun): number {
+  if (claimed === null || claimed === 0) return progress.bytesPerClaimed;
+  const gained = missingBytes(run, progress.available) - missingBytes(run, after);
+  if (gained <= 0) return progress.bytesPerClaimed;
+  return (progress.bytesPerClaimed + gained / claimed) / 2;
+}
+
+function countIn(
+  result: StepResult,
+  removed: readonly { readonly subject: RemovalSubject }[],
+  claimed: Bytes,
+): StepResult {
+  const counts = { ...result.removed };
+  for (const { subject } of removed) counts[subject.what] = (counts[subject.what] ?? 0) + 1;
+  return { ...result, claimed: bytes(result.claimed + claimed), removed: counts };
+}
+
+/** The words of a failure with those of its causes. */
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message}: ${messageOf(error.cause)}` : error.message;
+}
