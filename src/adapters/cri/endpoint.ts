@@ -19,7 +19,7 @@ export const DEFAULT_ENDPOINTS: readonly Endpoint[] = [
  * node only. Throws a `PortError` for everything else.
  */
 export function parseEndpoint(text: string): Endpoint {
-  const path = pathOf(text.trim());
+  const path = pathOf(text);
   if (!path.startsWith('/')) refuse('its path must be absolute', text);
   if (path.endsWith('/')) refuse('it must name a socket, not a directory', text);
   if (path.includes('\0')) refuse('a path holds no zero byte', text);
@@ -36,12 +36,13 @@ export function findEndpoint(exists: (path: string) => boolean): Endpoint {
   throw new PortError(`Cannot find a container runtime as one of these sockets must exist: ${places}`);
 }
 
-function pathOf(text: string): string {
-  if (text === '') refuse('it must not be empty', text);
+function pathOf(given: string): string {
+  const text = given.trim();
+  if (text === '') refuse('it must not be empty', given);
   if (text.startsWith('unix://')) return text.slice('unix://'.length);
   if (text.startsWith('unix:')) return text.slice('unix:'.length);
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(text)?.[1];
-  if (scheme !== undefined) refuse('CRI is spoken over a unix socket of this node', text);
+  if (scheme !== undefined) refuse('CRI is spoken over a unix socket of this node', given);
   return text;
 }
 

@@ -99,7 +99,7 @@ const ROWS: readonly Row[] = [
     code: status.DEADLINE_EXCEEDED,
     text: /Waiting for LB pick/,
     kind: 'deadline',
-    rule: 'somebody listens there but never speaks gRPC',
+    rule: 'somebody listens there who did not speak gRPC in time',
     value: 'endpoint',
   },
   // It is not the service that it should be.

@@ -12,7 +12,7 @@ const TERMINATION_GRACE = 'io.kubernetes.pod.terminationGracePeriod';
 /** The kubelet's mark on a sandbox. One without it was made by hand: no pod, though CRI makes it name one. */
 const POD_UID = 'io.kubernetes.pod.uid';
 
-const SOURCES: Readonly<Record<string, PodSource>> = { api: 'api', file: 'file', http: 'http' };
+const SOURCES: readonly PodSource[] = ['api', 'file', 'http'];
 
 interface Parts {
   readonly sandboxes: SandboxRecord[];
@@ -59,7 +59,7 @@ function podRecord(uid: string, parts: Parts, liveSandboxes: ReadonlySet<string>
     uid,
     namespace: identity?.namespace ?? '',
     name: identity?.name ?? '',
-    source: SOURCES[annotations[CONFIG_SOURCE] ?? ''] ?? null,
+    source: SOURCES.find((source) => source === annotations[CONFIG_SOURCE]) ?? null,
     isMirror: annotations[CONFIG_MIRROR] !== undefined,
     priority: null,
     storageRequest: null,
