@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,8 +6,9 @@ import test, { type ExecutionContext } from 'ava';
 import { systemClock } from '../../../src/adapters/host/clock.js';
 import { hostMounts } from '../../../src/adapters/host/mounts.js';
 import { milliseconds } from '../../../src/units/units.js';
-import { canRun, FUSE, program, ROOT, scratch, until } from './real.js';
+import { canRun, FUSE, program, ROOT, run, scratch, succeeds, until } from './real.js';
 
+const FUSE_DAEMON = 'bindfs';
 const CHILD = fileURLToPath(new URL('./hung-mount-child.js', import.meta.url));
 
 /** A FUSE mount whose daemon can be stopped. It is let go and unmounted whatever happens. */
@@ -15,11 +16,11 @@ async function fuseMount(t: ExecutionContext) {
   const directory = scratch(t);
   const [source, point] = [join(directory, 'source'), join(directory, 'point')];
   for (const each of [source, point]) mkdirSync(each);
-  const daemon = spawn('bindfs', ['-f', source, point], { stdio: 'ignore' });
+  const daemon = spawn(FUSE_DAEMON, ['-f', source, point], { stdio: 'ignore' });
   const signal = (name: NodeJS.Signals) => daemon.kill(name);
   t.teardown(() => {
     signal('SIGCONT');
-    if (spawnSync('fusermount3', ['-u', point]).status !== 0) spawnSync('umount', ['-l', point]);
+    if (!succeeds('fusermount3', '-u', point)) run('umount', '-l', point);
     signal('SIGKILL');
   });
   await until(() => readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${point} `));
@@ -27,7 +28,7 @@ async function fuseMount(t: ExecutionContext) {
 }
 
 test('a mount that hangs is said to hang since when, others answer, and it is read again when it recovers', async (t) => {
-  if (!canRun(t, ROOT, FUSE, program('bindfs'))) return;
+  if (!canRun(t, ROOT, FUSE, program(FUSE_DAEMON))) return;
   const { directory, point, stop, resume } = await fuseMount(t);
   symlinkSync(point, join(directory, 'link'));
   using mounts = hostMounts({ clock: systemClock(), deadline: milliseconds(500) });
@@ -52,7 +53,7 @@ test('a mount that hangs is said to hang since when, others answer, and it is re
 
 for (const end of ['exit', 'by itself'] as const) {
   test.serial(`while a mount hangs the loop goes on, and the process ends within a second (${end})`, async (t) => {
-    if (!canRun(t, ROOT, FUSE, program('bindfs'))) return;
+    if (!canRun(t, ROOT, FUSE, program(FUSE_DAEMON))) return;
     const { point, stop } = await fuseMount(t);
     stop();
     const child = spawn(process.execPath, [CHILD, point, end], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -29,7 +29,7 @@ test('tools that do not come back are cut off, and the others are told', async (
   } as unknown as SystemInformation;
   const { mounts, memory, problems } = await hostInventory(milliseconds(20), async () => system);
   t.is(mounts, null);
-  t.like(memory, { total: 10, available: 4 } as object);
+  t.like(memory, { total: 10, available: 4 });
   t.true(problems.some((problem) => /^mounts: .*20 ms/.test(problem)));
 });
 

@@ -4,7 +4,7 @@ import test from 'ava';
 import { systemClock } from '../../../src/adapters/host/clock.js';
 import { loneNumber, memoryStat, parseMemInfo, taskCount, workingSet } from '../../../src/adapters/host/memory-text.js';
 import { hostNodeStats } from '../../../src/adapters/host/node-stats.js';
-import { bytes } from '../../../src/units/units.js';
+import { bytes, count } from '../../../src/units/units.js';
 import { scratch } from './real.js';
 
 const MEMINFO = `\
@@ -70,7 +70,7 @@ test('the working set is never negative', (t) => {
 });
 
 test('tasks are all threads that exist, not those that run', (t) => {
-  t.is(taskCount('0.01 0.43 0.32 1/86 9682\n') as number, 86);
+  t.is(taskCount('0.01 0.43 0.32 1/86 9682\n'), count(86));
 });
 
 test('where no root cgroup can be seen the node counts from its page counters', async (t) => {

@@ -9,17 +9,14 @@ export type Need = readonly [name: string, there: () => boolean];
 
 export const ROOT: Need = ['the rights of root', () => process.getuid?.() === 0];
 export const FUSE: Need = ['/dev/fuse', () => existsSync('/dev/fuse')];
-export const program = (name: string): Need => [
-  `the program ${name}`,
-  () => spawnSync('which', [name], { stdio: 'ignore' }).status === 0,
-];
+export const program = (name: string): Need => [`the program ${name}`, () => succeeds('which', name)];
 /** Being root is not enough in a container without CAP_SYS_ADMIN. */
 export const MOUNTING: Need = [
   'the right to mount',
   () => {
     const directory = mkdtempSync(join(tmpdir(), 'reclaimd-probe-'));
-    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'probe', directory]).status === 0;
-    if (mounted) spawnSync('umount', [directory]);
+    const mounted = succeeds('mount', '-t', 'tmpfs', '-o', 'size=64k', 'probe', directory);
+    if (mounted) run('umount', directory);
     rmSync(directory, { recursive: true });
     return mounted;
   },
@@ -51,6 +48,17 @@ export function run(command: string, ...args: readonly string[]): string {
   const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${stderr || error?.message}`);
   return stdout;
+}
+
+/** Whether a program that runs to its end is content. */
+export function succeeds(command: string, ...args: readonly string[]): boolean {
+  return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
+}
+
+/** Keeps the process going for a test that waits for things that do not. */
+export function stayAwake(t: ExecutionContext): void {
+  const ticks = setInterval(() => undefined, 1_000_000);
+  t.teardown(() => clearInterval(ticks));
 }
 
 /** Asks until it is so. The test's own timeout is the limit. */
