@@ -8,7 +8,7 @@ import { DISKS, STAGES, withLab } from './with-lab.js';
 for (const [generation, disk] of STAGES) {
   const stage = `containerd ${generation} on ${disk}`;
   withParts(stage, partsFor(generation, disk), () => {
-    test(`${stage}: when nothing can be collected, one pod goes, the one that uses most`, (t) =>
+    test.serial(`${stage}: when nothing can be collected, one pod goes, the one that uses most`, (t) =>
       withLab(t, { generation, ...DISKS[disk] }, async (lab) => {
         const { largest, others } = await nodeWithWritersOnly(lab);
         pressTo(lab, 20 * MIB);
@@ -19,6 +19,7 @@ for (const [generation, disk] of STAGES) {
         t.deepEqual(await noLongerRunning(lab, [largest]), [largest]);
         t.deepEqual(await noLongerRunning(lab, others), []);
         t.true(available(lab) >= 40 * MIB, `${available(lab)} bytes are available`);
-      }));
+      }),
+    );
   });
 }

@@ -22,7 +22,7 @@ for (const [generation, filesystem] of [
 ] as const) {
   const stage = `containerd ${generation} on ${filesystem}`;
   withParts(stage, partsFor(generation, filesystem), () => {
-    test(`${stage}: when inodes run out, dead containers and unused images go and no pod does`, (t) =>
+    test.serial(`${stage}: when inodes run out, dead containers and unused images go and no pod does`, (t) =>
       withLab(t, { generation, filesystem, sizeMiB: 256, inodes: 6_000 }, async (lab) => {
         await lab.importImage(APP);
         await lab.importImage(OLD);
@@ -40,7 +40,8 @@ for (const [generation, filesystem] of [
         t.deepEqual(await noLongerRunning(lab, [running]), []);
         t.false((await listContainers(lab)).some(({ id }) => id === dead));
         t.deepEqual(await listImageTags(lab), [APP.name, lab.sandboxImage].sort());
-      }));
+      }),
+    );
   });
 }
 

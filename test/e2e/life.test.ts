@@ -11,7 +11,7 @@ const EVICTION_HARD = { 'nodefs.available': '40Mi' };
 for (const generation of ['1.6', '2.4'] as const) {
   const stage = `containerd ${generation}`;
   withParts(stage, partsFor(generation, 'ext4'), () => {
-    test(`${stage}: --dry-run says what would go and changes nothing`, (t) =>
+    test.serial(`${stage}: --dry-run says what would go and changes nothing`, (t) =>
       withLab(t, { generation, ...DISKS.ext4 }, async (lab) => {
         const scene = await nodeWithGarbage(lab);
         pressTo(lab, 4 * MIB);
@@ -26,18 +26,20 @@ for (const generation of ['1.6', '2.4'] as const) {
         for (const id of scene.running) {
           t.false(JSON.stringify(daemon.events('would-remove')).includes(id), `${id} would stay`);
         }
-      }));
+      }),
+    );
 
-    test(`${stage}: SIGTERM ends an idle daemon within 2 s`, (t) =>
+    test.serial(`${stage}: SIGTERM ends an idle daemon within 2 s`, (t) =>
       withLab(t, { generation, ...DISKS.ext4 }, async (lab) => {
         const daemon = await startDaemon(lab, { evictionHard: EVICTION_HARD });
         await daemon.event('observed');
         const end = await daemon.terminate();
         t.deepEqual([end.code, end.signal], [0, null]);
         t.true(end.tookMs < 2_000, `it took ${end.tookMs} ms`);
-      }));
+      }),
+    );
 
-    test(`${stage}: SIGTERM ends a daemon in the middle of a reclaim within 2 s`, (t) =>
+    test.serial(`${stage}: SIGTERM ends a daemon in the middle of a reclaim within 2 s`, (t) =>
       withLab(t, { generation, ...DISKS.ext4 }, async (lab) => {
         await nodeWithGarbage(lab);
         pressTo(lab, 4 * MIB);
@@ -46,27 +48,31 @@ for (const generation of ['1.6', '2.4'] as const) {
         const end = await daemon.terminate();
         t.deepEqual([end.code, end.signal], [0, null]);
         t.true(end.tookMs < 2_000, `it took ${end.tookMs} ms`);
-      }));
+      }),
+    );
 
-    test(`${stage}: a runtime that is killed in the middle of a reclaim is waited for, and the reclaim goes on`, (t) =>
-      withLab(t, { generation, ...DISKS.ext4 }, async (lab) => {
-        await lab.importImage(APP);
-        const batch = await runPod(lab, { name: 'batch' });
-        for (let attempt = 0; attempt < 12; attempt += 1) {
-          await runToEnd(lab, batch, { name: 'job', attempt, image: APP.name, command: writerCommand(4 * 1024) });
-        }
-        const alive = await nodeWithGarbage(lab);
-        pressTo(lab, 4 * MIB);
-        const daemon = await startDaemon(lab, { evictionHard: { 'nodefs.available': '80Mi' } });
-        await daemon.event('reclaim-started');
-        await lab.kill();
-        await daemon.event('runtime-lost');
-        await lab.start();
-        await daemon.event('runtime-back');
-        await daemon.event('threshold-cleared');
-        t.is((await daemon.terminate()).code, 0);
-        t.deepEqual(daemon.events('pod-killed'), []);
-        t.deepEqual(await noLongerRunning(lab, alive.running), []);
-      }));
+    test.serial(
+      `${stage}: a runtime that is killed in the middle of a reclaim is waited for, and the reclaim goes on`,
+      (t) =>
+        withLab(t, { generation, ...DISKS.ext4 }, async (lab) => {
+          await lab.importImage(APP);
+          const jobs = await runPod(lab, { name: 'jobs' });
+          for (let attempt = 0; attempt < 12; attempt += 1) {
+            await runToEnd(lab, jobs, { name: 'job', attempt, image: APP.name, command: writerCommand(4 * 1024) });
+          }
+          const alive = await nodeWithGarbage(lab);
+          pressTo(lab, 4 * MIB);
+          const daemon = await startDaemon(lab, { evictionHard: { 'nodefs.available': '80Mi' } });
+          await daemon.event('reclaim-started');
+          await lab.kill();
+          await daemon.event('runtime-lost');
+          await lab.start();
+          await daemon.event('runtime-back');
+          await daemon.event('threshold-cleared');
+          t.is((await daemon.terminate()).code, 0);
+          t.deepEqual(daemon.events('pod-killed'), []);
+          t.deepEqual(await noLongerRunning(lab, alive.running), []);
+        }),
+    );
   });
 }

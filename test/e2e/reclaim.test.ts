@@ -13,16 +13,19 @@ const EVICTION_HARD = { 'nodefs.available': '40Mi', 'imagefs.available': '40Mi' 
 for (const [generation, disk] of STAGES) {
   const stage = `containerd ${generation} on ${disk}`;
   withParts(stage, partsFor(generation, disk), () => {
-    test(`${stage}: when dead containers and one unused image are enough, no pod and no other image is touched`, (t) =>
-      withLab(t, { generation, ...DISKS[disk] }, async (lab) => {
-        const scene = await nodeWithGarbage(lab);
-        pressTo(lab, 4 * MIB);
-        const daemon = await startDaemon(lab, { evictionHard: EVICTION_HARD });
-        await daemon.event('threshold-cleared');
-        t.is((await daemon.terminate()).code, 0);
-        await assertOnlyGarbageWent(t, lab, scene, daemon);
-        t.is(await unusedLeft(lab, scene), 1, 'it stops when the line is reached');
-      }));
+    test.serial(
+      `${stage}: when dead containers and one unused image are enough, no pod and no other image is touched`,
+      (t) =>
+        withLab(t, { generation, ...DISKS[disk] }, async (lab) => {
+          const scene = await nodeWithGarbage(lab);
+          pressTo(lab, 4 * MIB);
+          const daemon = await startDaemon(lab, { evictionHard: EVICTION_HARD });
+          await daemon.event('threshold-cleared');
+          t.is((await daemon.terminate()).code, 0);
+          await assertOnlyGarbageWent(t, lab, scene, daemon);
+          t.is(await unusedLeft(lab, scene), 1, 'it stops when the line is reached');
+        }),
+    );
   });
 }
 
@@ -31,7 +34,7 @@ const FULL_STAGES = [...STAGES, ['1.6', 'tmpfs'], ['2.4', 'tmpfs']] as const;
 for (const [generation, disk] of FULL_STAGES) {
   const stage = `containerd ${generation} on ${disk}`;
   withParts(stage, partsFor(generation, disk), () => {
-    test(`${stage}: a disk that is full to the last byte is cleared`, (t) =>
+    test.serial(`${stage}: a disk that is full to the last byte is cleared`, (t) =>
       withLab(t, { generation, ...DISKS[disk] }, async (lab) => {
         const scene = await nodeWithGarbage(lab);
         pressTo(lab, 0);
@@ -39,7 +42,8 @@ for (const [generation, disk] of FULL_STAGES) {
         await daemon.event('threshold-cleared');
         t.is((await daemon.terminate()).code, 0);
         await assertOnlyGarbageWent(t, lab, scene, daemon);
-      }));
+      }),
+    );
   });
 }
 

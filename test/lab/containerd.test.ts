@@ -24,7 +24,7 @@ const CASES = [
 for (const [generation, filesystem] of CASES) {
   const title = `containerd ${generation} on ${filesystem}`;
   withParts(title, partsFor(generation, filesystem), () => {
-    test(`${title} runs pods on a small disk, survives its own death, and leaves nothing behind`, async (t) => {
+    test.serial(`${title} runs pods on a small disk, survives its own death, and leaves nothing behind`, async (t) => {
       t.timeout(120_000);
       const sizeMiB = filesystem === 'xfs' ? 320 : 128;
       const lab = await startContainerd({ generation, filesystem, sizeMiB });
@@ -61,27 +61,30 @@ for (const [generation, filesystem] of CASES) {
 }
 
 withParts('containerd 2.4 on ext4', partsFor('2.4', 'ext4'), () => {
-  test('the death of the process that started a runtime ends the runtime, its mounts and its loop device', async (t) => {
-    const module = fileURLToPath(new URL('./containerd.js', import.meta.url));
-    const program = `
+  test.serial(
+    'the death of the process that started a runtime ends the runtime, its mounts and its loop device',
+    async (t) => {
+      const module = fileURLToPath(new URL('./containerd.js', import.meta.url));
+      const program = `
       const { startContainerd } = await import(${JSON.stringify(module)});
       const lab = await startContainerd({ generation: '2.4', filesystem: 'ext4', sizeMiB: 64 });
       console.log(lab.paths.work);
     `;
-    const starter = spawn(process.execPath, ['--input-type=module', '--eval', program], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const [directory] = (await once(createInterface({ input: starter.stdout }), 'line')) as [string];
-    const owned = { directory, namespaces: [] };
-    t.true(findLeftovers(owned).length > 0, 'it is there');
-    starter.kill('SIGKILL');
-    await waitFor(
-      'everything go',
-      10_000,
-      () => findLeftovers(owned).length === 0 || undefined,
-      () => describeLeftovers(owned),
-    );
-    t.pass();
-    rmSync(directory, { recursive: true });
-  });
+      const starter = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const [directory] = (await once(createInterface({ input: starter.stdout }), 'line')) as [string];
+      const owned = { directory, namespaces: [] };
+      t.true(findLeftovers(owned).length > 0, 'it is there');
+      starter.kill('SIGKILL');
+      await waitFor(
+        'everything go',
+        10_000,
+        () => findLeftovers(owned).length === 0 || undefined,
+        () => describeLeftovers(owned),
+      );
+      t.pass();
+      rmSync(directory, { recursive: true });
+    },
+  );
 });
