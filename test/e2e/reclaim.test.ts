@@ -33,7 +33,7 @@ const FULL_STAGES = [...STAGES, ['1.6', 'tmpfs'], ['2.4', 'tmpfs']] as const;
 
 for (const [generation, disk] of FULL_STAGES) {
   const stage = `containerd ${generation} on ${disk}`;
-  withParts(stage, partsFor(generation, disk), () => {
+  withParts(`${stage}, full`, partsFor(generation, disk), () => {
     test.serial(`${stage}: a disk that is full to the last byte is cleared`, (t) =>
       withLab(t, { generation, ...DISKS[disk] }, async (lab) => {
         const scene = await nodeWithGarbage(lab);

@@ -60,7 +60,7 @@ for (const [generation, filesystem] of CASES) {
   });
 }
 
-withParts('containerd 2.4 on ext4', partsFor('2.4', 'ext4'), () => {
+withParts('death of the starter', partsFor('2.4', 'ext4'), () => {
   test.serial(
     'the death of the process that started a runtime ends the runtime, its mounts and its loop device',
     async (t) => {
