@@ -40,7 +40,7 @@ export function deriveContainerfs(configured: readonly Threshold[], layout: FsLa
       if (index !== -1) replaced.push(...thresholds.splice(index, 1).map((each) => each.id));
       continue;
     }
-    const derived = { ...source, signal, id: `${signal}/${urgency}/derived` };
+    const derived: Threshold = { ...source, isDerived: true, signal, id: `${signal}/${urgency}/derived` };
     if (index === -1) {
       appended.push(derived.id);
       thresholds.push(derived);

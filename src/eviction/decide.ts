@@ -88,14 +88,19 @@ function pressedDevices(
   return settings.policy.eviction.filesystemsPerPass === 'first' ? pressed.slice(0, 1) : pressed;
 }
 
-function goalsOf(thresholds: readonly Threshold[], observations: Observations, settings: EvictionSettings): readonly Goal[] {
+function goalsOf(
+  thresholds: readonly Threshold[],
+  observations: Observations,
+  settings: EvictionSettings,
+): readonly Goal[] {
   const goals = new Map<Signal, Goal>();
   for (const threshold of thresholds) {
     const seen = observations.get(threshold.signal);
     if (seen === undefined) continue;
     const { line, target } = settings.lines.lineOf(threshold, seen.capacity);
     const other = goals.get(threshold.signal);
-    if (other === undefined || target > other.target) goals.set(threshold.signal, { signal: threshold.signal, line, target });
+    if (other === undefined || target > other.target)
+      goals.set(threshold.signal, { signal: threshold.signal, line, target });
   }
   return [...goals.values()];
 }

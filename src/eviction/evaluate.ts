@@ -9,7 +9,10 @@ export type FirstMetTimes = ReadonlyMap<ThresholdId, Instant>;
 
 /** Resolves thresholds against capacities, once per capacity: passes then compare plain numbers. */
 export class LineBook {
-  readonly #lines = new Map<ThresholdId, { readonly capacity: number; readonly threshold: Threshold; readonly line: Line }>();
+  readonly #lines = new Map<
+    ThresholdId,
+    { readonly capacity: number; readonly threshold: Threshold; readonly line: Line }
+  >();
 
   /** The line of a threshold on a filesystem or memory of that capacity. */
   lineOf(threshold: Threshold, capacity: number): Line {

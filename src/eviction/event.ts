@@ -83,7 +83,12 @@ export type EvictionEvent = { readonly at: Instant } & (
     }
   | { readonly kind: 'signal-known'; readonly signal: Signal; readonly unknownFor: Milliseconds }
   | { readonly kind: 'available-above-capacity'; readonly clamped: Clamped }
-  | { readonly kind: 'line-above-capacity'; readonly threshold: Threshold; readonly line: number; readonly capacity: number }
+  | {
+      readonly kind: 'line-above-capacity';
+      readonly threshold: Threshold;
+      readonly line: number;
+      readonly capacity: number;
+    }
   | {
       readonly kind: 'threshold-met' | 'threshold-cleared';
       readonly threshold: Threshold;
@@ -141,7 +146,12 @@ export type EvictionEvent = { readonly at: Instant } & (
       /** Past the cut line: only to replace what fails. */
       readonly onlyIfNeeded: boolean;
     }
-  | { readonly kind: 'would-evict'; readonly standing: Standing; readonly threshold: Threshold; readonly onlyIfNeeded: boolean }
+  | {
+      readonly kind: 'would-evict';
+      readonly standing: Standing;
+      readonly threshold: Threshold;
+      readonly onlyIfNeeded: boolean;
+    }
   | {
       readonly kind: 'eviction-decided';
       readonly pod: PodName;
@@ -175,7 +185,12 @@ export type EvictionEvent = { readonly at: Instant } & (
       readonly endsSeries: boolean;
       readonly took: Milliseconds;
     }
-  | { readonly kind: 'helpless'; readonly reason: string; readonly threshold: Threshold; readonly observation: Observation }
+  | {
+      readonly kind: 'helpless';
+      readonly reason: string;
+      readonly threshold: Threshold;
+      readonly observation: Observation;
+    }
   | { readonly kind: 'kubelet-beside'; readonly evicts: boolean }
   | { readonly kind: 'runtime-lost'; readonly message: string }
   | { readonly kind: 'runtime-back'; readonly name: string; readonly version: string; readonly downFor: Milliseconds }

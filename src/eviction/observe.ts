@@ -15,7 +15,14 @@ export interface Observation {
 export type Observations = ReadonlyMap<Signal, Observation>;
 
 /** Why a signal could not be observed. `not-measurable` is a property of the filesystem, all others are faults. */
-export type UnknownReason = 'missing' | 'error' | 'hung' | 'no-capacity' | 'read-only' | 'not-measurable' | 'no-reading';
+export type UnknownReason =
+  | 'missing'
+  | 'error'
+  | 'hung'
+  | 'no-capacity'
+  | 'read-only'
+  | 'not-measurable'
+  | 'no-reading';
 
 /** A signal that this look says nothing about. */
 export interface UnknownSignal {
@@ -101,7 +108,8 @@ function observeFilesystem(signal: Signal, unit: 'bytes' | 'count', look: PathLo
       return { signal, reason: 'hung', detail: `${look.path} does not answer` };
     case 'reading': {
       if (look.readOnly) return { signal, reason: 'read-only', detail: 'mounted read-only' };
-      if (look.capacity === 0) return { signal, reason: 'no-capacity', detail: 'the filesystem reports a capacity of 0' };
+      if (look.capacity === 0)
+        return { signal, reason: 'no-capacity', detail: 'the filesystem reports a capacity of 0' };
       if (unit === 'bytes') return { signal, available: look.available, capacity: look.capacity, at: look.at };
       if (look.inodes === null) return { signal, reason: 'not-measurable', detail: 'the filesystem counts no inodes' };
       return { signal, available: look.inodes.free, capacity: look.inodes.total, at: look.at };

@@ -57,8 +57,10 @@ const unknownExcessFirst: Comparator = (a, b) =>
 const unknownExcessLast: Comparator = (a, b) =>
   compareNullable(a.excess, b.excess, 1) || (b.excess ?? 0) - (a.excess ?? 0);
 const largerUsageFirst: Comparator = (a, b) => (b.usage ?? 0) - (a.usage ?? 0);
-const unknownThenOver: Comparator = (a, b) => place(a, ['unknown', 'over', 'within']) - place(b, ['unknown', 'over', 'within']);
-const overThenUnknown: Comparator = (a, b) => place(a, ['over', 'unknown', 'within']) - place(b, ['over', 'unknown', 'within']);
+const unknownThenOver: Comparator = (a, b) =>
+  place(a, ['unknown', 'over', 'within']) - place(b, ['unknown', 'over', 'within']);
+const overThenUnknown: Comparator = (a, b) =>
+  place(a, ['over', 'unknown', 'within']) - place(b, ['over', 'unknown', 'within']);
 
 const COMPARATORS = {
   first: {

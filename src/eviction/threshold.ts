@@ -25,4 +25,6 @@ export interface Threshold {
   readonly urgency: Urgency;
   /** How much above the line must be free before the threshold counts as cleared; null = nothing. */
   readonly minReclaim: Limit | null;
+  /** Set on a copy made for containerfs: it says nothing that its original on the same disk does not say. */
+  readonly isDerived?: true;
 }

@@ -25,7 +25,13 @@ export function transitions(
       .map((clamped) => ({ kind: 'available-above-capacity' as const, at, clamped })),
     ...settings.thresholds.flatMap((threshold) => {
       const observation = after.observations.get(threshold.signal);
-      if (observation === undefined || before.setAside.has(threshold.id) || !after.setAside.has(threshold.id)) return [];
+      if (
+        observation === undefined ||
+        threshold.isDerived ||
+        before.setAside.has(threshold.id) ||
+        !after.setAside.has(threshold.id)
+      )
+        return [];
       const { line } = settings.lines.lineOf(threshold, observation.capacity);
       return [{ kind: 'line-above-capacity' as const, at, threshold, line, capacity: observation.capacity }];
     }),
@@ -42,10 +48,17 @@ function thresholdChanges(
     const was = before.pressing.has(threshold.id);
     const is = after.pressing.has(threshold.id);
     const observation = after.observations.get(threshold.signal);
-    if (was === is || observation === undefined) return [];
+    if (was === is || observation === undefined || threshold.isDerived) return [];
     const { line, target } = lines.lineOf(threshold, observation.capacity);
     return [
-      { kind: is ? ('threshold-met' as const) : ('threshold-cleared' as const), at, threshold, observation, line, target },
+      {
+        kind: is ? ('threshold-met' as const) : ('threshold-cleared' as const),
+        at,
+        threshold,
+        observation,
+        line,
+        target,
+      },
     ];
   });
 }
@@ -67,7 +80,7 @@ function unknownChanges(
   at: Instant,
   { thresholds }: EvictionSettings,
 ): readonly EvictionEvent[] {
-  const watched = new Set(thresholds.map((each) => each.signal));
+  const watched = new Set(thresholds.filter((each) => !each.isDerived).map((each) => each.signal));
   const events: EvictionEvent[] = [];
   for (const [signal, row] of after.unknown) {
     if (!watched.has(signal)) continue;

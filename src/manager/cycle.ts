@@ -115,7 +115,8 @@ class Pass {
     const at = this.#now();
     for (const { path, used } of seen.fallbacks) yield* this.#tell({ kind: 'image-path-fallback', at, path, used });
     if (seen.layout === null) {
-      if (seen.problem !== null) yield* this.#tell({ kind: 'layout-unknown', at, message: seen.problem, kept: before.layout });
+      if (seen.problem !== null)
+        yield* this.#tell({ kind: 'layout-unknown', at, message: seen.problem, kept: before.layout });
     } else if (seen.layout !== before.layout) {
       yield* this.#tell({ kind: 'layout-changed', at, from: before.layout, to: seen.layout });
     }
@@ -217,7 +218,11 @@ class Pass {
     const off = this.#deps.evictionOff();
     if (off !== null) return yield* this.#helpless(pressed, observation, off);
     if (this.state.seriesEnded !== null) {
-      return yield* this.#helpless(pressed, observation, 'the last eviction freed next to nothing, so no other pod goes for now');
+      return yield* this.#helpless(
+        pressed,
+        observation,
+        'the last eviction freed next to nothing, so no other pod goes for now',
+      );
     }
     const ranked = await this.#rank(pressed).catch((error: unknown) => messageOf(error));
     if (typeof ranked === 'string') {
@@ -327,7 +332,13 @@ class Pass {
       const victim = chooseVictim(standings, left, this.#settings.policy);
       if (victim.kind === 'nobody') return;
       const { standing } = victim;
-      yield* this.#tell({ kind: 'would-evict', at: this.#now(), standing, threshold: pressed.threshold, onlyIfNeeded: subjects.length > 0 });
+      yield* this.#tell({
+        kind: 'would-evict',
+        at: this.#now(),
+        standing,
+        threshold: pressed.threshold,
+        onlyIfNeeded: subjects.length > 0,
+      });
     } catch (error) {
       yield* this.#tell({ kind: 'list-failed', at: this.#now(), what: 'what would go', message: messageOf(error) });
     }

@@ -86,7 +86,11 @@ export function createLooker(deps: LookerDeps): Looker {
     const path = filesystem === 'nodefs' ? deps.rootDir : paths?.[filesystem];
     if (path === undefined) {
       const message = pathProblem ?? 'the runtime has not said yet where images lie';
-      return { look: { kind: 'error', path: filesystem, message, at: deps.clock.now() }, used: filesystem, path: filesystem };
+      return {
+        look: { kind: 'error', path: filesystem, message, at: deps.clock.now() },
+        used: filesystem,
+        path: filesystem,
+      };
     }
     const { look, used } = await lookWithFallback(deps.mounts, path, filesystem !== 'nodefs');
     return { look, used, path };

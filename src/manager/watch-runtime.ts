@@ -48,7 +48,8 @@ export async function* watchRuntime(deps: WatchDeps, abort: AbortSignal): AsyncG
     }
     await deps.clock.sleep(AT_MOST_EVERY, abort);
     // While the runtime is lost it is asked every second: what waits for it is the relief of a full disk.
-    if (lostAt === null) await hints.next(deps.clock, hints.isSubscribed ? RELIST_WITH_EVENTS_EVERY : RELIST_EVERY, abort);
+    if (lostAt === null)
+      await hints.next(deps.clock, hints.isSubscribed ? RELIST_WITH_EVENTS_EVERY : RELIST_EVERY, abort);
   }
 }
 

@@ -103,7 +103,10 @@ async function plan(deps: ContainerGcDeps, run: ReclaimRun): Promise<ContainerPl
 }
 
 /** Why a sandbox must not go after all: a container has come, or stayed since its removal failed. */
-async function sandboxUsers(deps: ContainerGcDeps, run: ReclaimRun): Promise<(subject: RemovalSubject) => string | null> {
+async function sandboxUsers(
+  deps: ContainerGcDeps,
+  run: ReclaimRun,
+): Promise<(subject: RemovalSubject) => string | null> {
   const users = new Set((await deps.runtime.listContainers(run.signal)).map((each) => each.sandboxId));
   return (subject) => (users.has(subject.id) ? 'a container belongs to it' : null);
 }
@@ -111,7 +114,9 @@ async function sandboxUsers(deps: ContainerGcDeps, run: ReclaimRun): Promise<(su
 /** Sizes are for show and for batching; a runtime that does not tell them must not keep garbage from going. */
 async function layerSizes(runtime: RuntimePort, signal: AbortSignal): Promise<ReadonlyMap<string, Bytes>> {
   const usage = await runtime.listContainerUsage(signal).catch(() => []);
-  return new Map(usage.flatMap((each) => (each.writableLayer === null ? [] : [[each.id, each.writableLayer.used] as const])));
+  return new Map(
+    usage.flatMap((each) => (each.writableLayer === null ? [] : [[each.id, each.writableLayer.used] as const])),
+  );
 }
 
 /** The two pod questions, answered from a list of pods: what no source lists is gone. */
@@ -131,7 +136,13 @@ export function containerRemoval(
   reason: string,
   claimed: Bytes | null,
 ): Removal {
-  const subject: RemovalSubject = { what: 'container', id: container.id, label: containerLabel(container), reason, claimed };
+  const subject: RemovalSubject = {
+    what: 'container',
+    id: container.id,
+    label: containerLabel(container),
+    reason,
+    claimed,
+  };
   return {
     subject,
     async carryOut(signal): Promise<Removed> {

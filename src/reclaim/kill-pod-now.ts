@@ -14,9 +14,9 @@ export interface KillDeps {
   readonly clock: Clock;
   readonly podLogsDir: string;
   /**
-   * Where pods' volumes lie (`<root>/pods`); null where a kubelet runs: the volumes are its to unmount and remove.
+   * Where pods' volumes lie (`<root>/pods`); null while a kubelet runs: the volumes are its to unmount and remove.
    */
-  readonly podVolumesDir: string | null;
+  podVolumesDir(): string | null;
 }
 
 /**
@@ -70,7 +70,8 @@ async function lookAgain(runtime: RuntimePort, pod: PodRecord, signal: AbortSign
 /** A stop that was refused outright never began; one that ran into its deadline may have killed, its exit not recorded. */
 function wasRefused(errors: readonly unknown[]): boolean {
   const mayHaveKilled = (error: unknown) =>
-    error instanceof RuntimeError && (error.kind === 'deadline' || error.kind === 'still-running' || error.kind === 'cancelled');
+    error instanceof RuntimeError &&
+    (error.kind === 'deadline' || error.kind === 'still-running' || error.kind === 'cancelled');
   return errors.length > 0 && !errors.some(mayHaveKilled);
 }
 
@@ -83,7 +84,7 @@ async function* removeRemains(
   const { runtime, files } = deps;
   const label = `${pod.namespace}/${pod.name}`;
   const logs = `${pod.namespace}_${pod.name}_${pod.uid}`;
-  const { podVolumesDir } = deps;
+  const podVolumesDir = deps.podVolumesDir();
   const rounds: readonly (readonly Remain[])[] = [
     seen.containers.map(({ id, name }) => ({
       what: 'container',
@@ -96,7 +97,14 @@ async function* removeRemains(
       { what: 'pod-logs', id: logs, label, remove: () => files.removeTree(deps.podLogsDir, logs) },
       ...(podVolumesDir === null
         ? []
-        : [{ what: 'pod-volumes' as const, id: pod.uid, label, remove: () => files.removeTree(podVolumesDir, pod.uid) }]),
+        : [
+            {
+              what: 'pod-volumes' as const,
+              id: pod.uid,
+              label,
+              remove: () => files.removeTree(podVolumesDir, pod.uid),
+            },
+          ]),
     ],
   ];
   const failures: string[] = [];

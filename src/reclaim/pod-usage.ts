@@ -50,18 +50,25 @@ export async function measurePods(
   const { filesystem, unit } = SIGNALS[signal];
   if (filesystem === null) return new Map();
   const parts: readonly UsagePart[] = MEASURED_PARTS[layout][filesystem];
-  const layers = parts.includes('rootfs') ? await writableLayers(deps.runtime, abort) : new Map<string, ContainerUsage>();
+  const layers = parts.includes('rootfs')
+    ? await writableLayers(deps.runtime, abort)
+    : new Map<string, ContainerUsage>();
   const { signal: walkSignal, end } = deadline(deps.clock, WALK_TIME, abort);
   const measured = new Map<string, number | null>();
   await forEachBounded(pods, CONCURRENCY, async (pod) => {
     const layer = parts.includes('rootfs') ? layersOf(pod, layers, unit) : 0;
     const trees = await Promise.all([
-      parts.includes('logs') ? walk(deps, `${deps.podLogsDir}/${pod.namespace}_${pod.name}_${pod.uid}`, walkSignal) : null,
+      parts.includes('logs')
+        ? walk(deps, `${deps.podLogsDir}/${pod.namespace}_${pod.name}_${pod.uid}`, walkSignal)
+        : null,
       parts.includes('volumes')
         ? walk(deps, `${deps.podVolumesDir}/${pod.uid}/volumes/kubernetes.io~empty-dir`, walkSignal)
         : null,
     ]);
-    const walked = trees.reduce((sum, tree) => sum + (tree === null ? 0 : unit === 'bytes' ? tree.bytes : tree.inodes), 0);
+    const walked = trees.reduce(
+      (sum, tree) => sum + (tree === null ? 0 : unit === 'bytes' ? tree.bytes : tree.inodes),
+      0,
+    );
     measured.set(pod.uid, layer === null && walked === 0 ? null : (layer ?? 0) + walked);
   });
   end();
@@ -74,11 +81,7 @@ async function writableLayers(runtime: RuntimePort, abort: AbortSignal): Promise
 }
 
 /** The sum of the layers that are known, dead containers' too; null when none is. */
-function layersOf(
-  pod: PodRecord,
-  layers: ReadonlyMap<string, ContainerUsage>,
-  unit: 'bytes' | 'count',
-): number | null {
+function layersOf(pod: PodRecord, layers: ReadonlyMap<string, ContainerUsage>, unit: 'bytes' | 'count'): number | null {
   const known = pod.containers.flatMap(({ id }) => {
     const layer = layers.get(id)?.writableLayer ?? null;
     const value = layer === null ? null : unit === 'bytes' ? layer.used : layer.inodes;

@@ -1,6 +1,13 @@
 import type { Availability, EvictionEvent, ReclaimOutcome, RemovalSubject } from '../eviction/event.js';
 import { type Bytes, bytes, elapsed, milliseconds } from '../units/units.js';
-import { isReached, missingBytes, nothingRemoved, type ReclaimRun, type ReclaimStepRun, type StepResult } from './run.js';
+import {
+  isReached,
+  missingBytes,
+  nothingRemoved,
+  type ReclaimRun,
+  type ReclaimStepRun,
+  type StepResult,
+} from './run.js';
 import { hasRisen, type Settled, SPACE_COMES_WITHIN, settle, USUALLY_COMES_WITHIN } from './settle.js';
 
 /** What came of one removal. `skipped`: a last look showed that it must not go. */
@@ -36,11 +43,7 @@ interface Progress {
  * Carries out a plan in order, in batches that run bounded parallel, with a fresh look after each, until the goals are
  * measured. Never more than the plan says: an entry is removed at most once, and nothing that is not in it.
  */
-export async function* carryOut(
-  plan: readonly Removal[],
-  manner: RemovalManner,
-  run: ReclaimRun,
-): ReclaimStepRun {
+export async function* carryOut(plan: readonly Removal[], manner: RemovalManner, run: ReclaimRun): ReclaimStepRun {
   let left = plan;
   let progress: Progress = {
     available: await run.look(),
@@ -99,7 +102,11 @@ async function* oneBatch(
     available: settled.available,
     bytesPerClaimed: learned(progress, claimed, settled.available, run),
     withoutEffect: hadEffect ? 0 : progress.withoutEffect + removed.length,
-    result: countIn(progress.result, removed, claimed ?? bytes(claims.reduce<number>((sum, each) => sum + (each ?? 0), 0))),
+    result: countIn(
+      progress.result,
+      removed,
+      claimed ?? bytes(claims.reduce<number>((sum, each) => sum + (each ?? 0), 0)),
+    ),
   };
 }
 

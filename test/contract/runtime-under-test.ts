@@ -1,4 +1,4 @@
-import type { RuntimeServiceClient, ImageServiceClient } from '../../src/proto/generated/cri.js';
+import type { ImageServiceClient, RuntimeServiceClient } from '../../src/proto/generated/cri.js';
 
 /** A layer of a test image. Layers with equal arguments have equal bytes, so images share them. */
 export type LayerSpec =

@@ -1,0 +1,20 @@
+// Installs what is missing, compiles, and runs the demonstration: the whole job on an embedded runtime.
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { build } from './build.mjs';
+import { root } from './ensure-installed.mjs';
+
+build();
+const args = process.argv.slice(2);
+const child = spawn(
+  process.execPath,
+  ['--max-semi-space-size=1', join(root, 'build/src/main.js'), ...(args.length > 0 ? args : ['demo'])],
+  {
+    stdio: 'inherit',
+  },
+);
+// Ctrl-C reaches the whole process group; we wait until the child has cleaned up.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
+child.on('exit', (code, signal) => {
+  process.exitCode = code ?? (signal === null ? 1 : 128);
+});

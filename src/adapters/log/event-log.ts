@@ -1,0 +1,107 @@
+import type { Logger } from 'pino';
+import type { EvictionEvent } from '../../eviction/event.js';
+import { explain, thresholdText } from '../../eviction/explain.js';
+
+type Level = 'debug' | 'info' | 'warn' | 'error';
+
+/** How loud each kind of event is; null = not a line of the log. Transitions and deeds are logged, states are not. */
+const LEVELS = {
+  observed: null,
+  'layout-changed': 'info',
+  'layout-unknown': 'warn',
+  'image-path-fallback': 'warn',
+  'signal-unknown': 'info',
+  'signal-unknown-for-long': 'warn',
+  'signal-known': 'info',
+  'available-above-capacity': 'warn',
+  'line-above-capacity': 'warn',
+  'threshold-met': 'warn',
+  'threshold-cleared': 'info',
+  'condition-on': 'warn',
+  'condition-off': 'info',
+  'reclaim-started': 'info',
+  removed: 'info',
+  'removal-failed': 'warn',
+  'removal-skipped': 'info',
+  'batch-measured': 'debug',
+  'image-reference-unresolved': 'warn',
+  'list-failed': 'warn',
+  'reclaim-finished': 'info',
+  'would-remove': 'info',
+  'would-evict': 'info',
+  'eviction-decided': 'warn',
+  'pod-killed': 'warn',
+  'eviction-measured': 'info',
+  helpless: 'error',
+  'kubelet-beside': 'warn',
+  'runtime-lost': 'error',
+  'runtime-back': 'info',
+  'pass-failed': 'error',
+} as const satisfies Record<EvictionEvent['kind'], Level | null>;
+
+/** Pods of a ranking that are logged; a node of 500 pods would make a line of 100 kB. */
+const RANKING_SHOWN = 10;
+
+/**
+ * Writes one event as one line: `event` is its kind, `msg` the sentence, the rest its numbers. What goes on unchanged (a path
+ * that stays missing, a layout that stays unknown) is said once, until it ends.
+ */
+export function createEventLog(logger: Logger): (event: EvictionEvent) => void {
+  const said = new Set<string>();
+  return (event) => {
+    if (!isNews(event, said)) return;
+    const level = LEVELS[event.kind];
+    if (level === null) return;
+    logger[level](fieldsOf(event), explain(event));
+  };
+}
+
+function isNews(event: EvictionEvent, said: Set<string>): boolean {
+  if (ENDS_WHAT_WAS_SAID.has(event.kind)) said.clear();
+  const state = lastingState(event);
+  return state === null || isNew(said, state);
+}
+
+const ENDS_WHAT_WAS_SAID: ReadonlySet<EvictionEvent['kind']> = new Set([
+  'layout-changed',
+  'runtime-back',
+  'reclaim-finished',
+]);
+
+/** What an event says about a state that lasts, and that comes again with every pass; null for all others. */
+function lastingState(event: EvictionEvent): string | null {
+  if (event.kind === 'image-path-fallback') return `fallback ${event.path} ${event.used}`;
+  if (event.kind === 'layout-unknown') return event.kind;
+  if (event.kind === 'image-reference-unresolved') return `unresolved ${event.container} ${event.reference}`;
+  if (event.kind === 'list-failed') return `list ${event.what} ${event.message}`;
+  return null;
+}
+
+/** The set is bounded: past the limit it starts anew, and a line may be said twice. */
+function isNew(said: Set<string>, what: string): boolean {
+  if (said.has(what)) return false;
+  if (said.size >= 1_000) said.clear();
+  said.add(what);
+  return true;
+}
+
+/** The event with its thresholds as text and its lists cut; `at` is the line's own time. */
+function fieldsOf({ kind, at: _, ...event }: EvictionEvent): Record<string, unknown> {
+  const fields: Record<string, unknown> = { event: kind };
+  for (const [name, value] of Object.entries(event)) {
+    if (name === 'threshold' && 'threshold' in event) {
+      fields['signal'] = event.threshold.signal;
+      fields['threshold'] = thresholdText(event.threshold);
+    } else if (name === 'ranking' && 'ranking' in event) {
+      fields['ranking'] = event.ranking.slice(0, RANKING_SHOWN);
+      fields['ranked'] = event.ranking.length;
+    } else if (name === 'subject' && 'subject' in event) {
+      Object.assign(fields, event.subject);
+    } else if (name === 'took' || name === 'waited') {
+      fields[`${name}Ms`] = Math.round(Number(value) * 10) / 10;
+    } else {
+      fields[name] = value;
+    }
+  }
+  return fields;
+}

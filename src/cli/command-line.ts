@@ -1,0 +1,97 @@
+import { Command, CommanderError, Option } from 'commander';
+import { FLAGS, type FlagValue } from '../config/flags.js';
+import { productVersion } from '../daemon/version.js';
+import type { SettingsOptions } from './load-settings.js';
+
+/** Exit codes: 0 done, 1 it failed, 2 the command line or the configuration is wrong. */
+export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
+
+/**
+ * Reads the command line, runs the command, answers with the exit code. Commands are loaded when they are used: a start
+ * should not pay for what it does not need.
+ */
+export async function runCommandLine(args: readonly string[]): Promise<number> {
+  let code: number = EXIT.done;
+  const program = new Command('reclaimd')
+    .description(
+      'Answers disk pressure on a container host: reclaims unused containers and images, evicts a pod only then.',
+    )
+    .version(productVersion())
+    .exitOverride()
+    .showHelpAfterError('(see reclaimd --help)');
+
+  const run = withSettings(program.command('run').description('run the daemon until it is told to end'))
+    .option('--dry-run', 'make one pass that says what it would do and changes nothing')
+    .option('--once', 'make one pass and end');
+  run.action(async (options: { dryRun?: boolean; once?: boolean }) => {
+    const { runCommand } = await import('./run.js');
+    code = await runCommand({ ...settingsOptions(run), dryRun: options.dryRun === true, once: options.once === true });
+  });
+
+  const config = program.command('config').description('the configuration');
+  const show = withSettings(config.command('show').description('print the effective settings'))
+    .option('--origin', 'say where each value comes from')
+    .addOption(new Option('--output <form>', 'table or json').choices(['table', 'json']).default('table'));
+  show.action(async (options: { origin?: boolean; output: 'table' | 'json' }) => {
+    const { configShowCommand } = await import('./config-show-command.js');
+    code = await configShowCommand({
+      ...settingsOptions(show),
+      origin: options.origin === true,
+      output: options.output,
+    });
+  });
+
+  const demo = program
+    .command('demo')
+    .description('fill the disk of an embedded runtime and show how the pressure is answered')
+    .option('--behaviour <runtime>', 'containerd-1.6, containerd-2 or cri-o', 'containerd-2')
+    .option('--json', 'show the log as JSON lines instead of the story');
+  demo.action(async (options: { behaviour: string; json?: boolean }) => {
+    const { demoCommand } = await import('./demo.js');
+    code = await demoCommand({ behaviour: options.behaviour, json: options.json === true });
+  });
+
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    // Help and version end the parsing like errors do, with a code of 0.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+    throw error;
+  }
+  return code;
+}
+
+const given = new WeakMap<Command, FlagValue[]>();
+
+/** Adds the configuration files and one flag for each setting; their order on the command line is kept. */
+function withSettings(command: Command): Command {
+  const values: FlagValue[] = [];
+  given.set(command, values);
+  command
+    .option('-c, --config <file>', 'our own configuration file (YAML)')
+    .option('--kubelet-config <file>', "the kubelet's KubeletConfiguration file");
+  for (const flag of FLAGS) {
+    const value = flag.valueHint === '' ? '[value]' : `<${flag.valueHint}>`;
+    const option = new Option(`--${flag.name} ${value}`, flag.help);
+    option.argParser((text: string) => {
+      values.push({ name: flag.name, value: text });
+      return text;
+    });
+    if (flag.hidden) option.hideHelp();
+    command.addOption(option);
+    command.on(`option:${flag.name}`, (text: string | null) => {
+      // A switch without a value does not reach the parser above.
+      if (text === null) values.push({ name: flag.name, value: null });
+    });
+  }
+  return command;
+}
+
+function settingsOptions(command: Command): SettingsOptions {
+  const { config, kubeletConfig } = command.opts<{ config?: string; kubeletConfig?: string }>();
+  return {
+    ...(config === undefined ? {} : { config }),
+    ...(kubeletConfig === undefined ? {} : { kubeletConfig }),
+    flags: given.get(command) ?? [],
+  };
+}

@@ -1,0 +1,24 @@
+import { PortError } from '../ports/port-error.js';
+import { messageOf } from '../reclaim/removal.js';
+import { EXIT } from './command-line.js';
+import { renderConfigShow } from './config-show.js';
+import { readSettings, type SettingsOptions } from './load-settings.js';
+
+/** Options of `reclaimd config show`. */
+export interface ConfigShowCommandOptions extends SettingsOptions {
+  readonly origin: boolean;
+  readonly output: 'table' | 'json';
+}
+
+/** `reclaimd config show`: prints the effective settings; answers with 2 when the configuration is refused. */
+export function configShowCommand(options: ConfigShowCommandOptions): number {
+  try {
+    const loaded = readSettings(options);
+    process.stdout.write(renderConfigShow(loaded, { origin: options.origin, output: options.output }));
+    return loaded.kind === 'loaded' ? EXIT.done : EXIT.usage;
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    process.stderr.write(`error: ${messageOf(error)}\n`);
+    return EXIT.failed;
+  }
+}

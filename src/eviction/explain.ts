@@ -1,0 +1,187 @@
+import type { Availability, EventOf, EvictionEvent, Goal, RemovalSubject } from './event.js';
+import { lineOf } from './line.js';
+import { amountText, bytesText } from './message.js';
+import type { Standing } from './rank.js';
+import { SIGNALS, type Signal } from './signal.js';
+import type { Limit, Threshold } from './threshold.js';
+
+/** One event as a sentence for people. Every text about what happened is written here, once. */
+export function explain(event: EvictionEvent): string {
+  switch (event.kind) {
+    case 'observed':
+      return 'looked at the node';
+    case 'layout-changed':
+      return event.from === null
+        ? `filesystem layout: ${event.to}`
+        : `the filesystem layout changed from ${event.from} to ${event.to}`;
+    case 'layout-unknown':
+      return `the filesystem layout cannot be told (${event.message}); ${event.kept === null ? 'none was known before' : `going on with ${event.kept}`}`;
+    case 'image-path-fallback':
+      return `${event.path}, where the runtime keeps images, does not exist; watching ${event.used} instead`;
+    case 'signal-unknown':
+      return event.reason === 'not-measurable'
+        ? `${event.signal} cannot be measured here: ${event.detail}`
+        : `${event.signal} is unknown: ${event.detail}`;
+    case 'signal-unknown-for-long':
+      return `${event.signal} has been unknown for ${secondsText(event.at - event.since)}: ${event.detail}`;
+    case 'signal-known':
+      return `${event.signal} can be seen again after ${secondsText(event.unknownFor)}`;
+    case 'available-above-capacity':
+      return `${event.clamped.signal} reports more available than its capacity of ${amountText(event.clamped.signal, event.clamped.capacity)}; taken as that`;
+    case 'line-above-capacity':
+      return `the threshold ${thresholdText(event.threshold)} lies above the capacity of ${amountText(event.threshold.signal, event.capacity)} and could never clear; it is set aside`;
+    case 'threshold-met':
+      return `pressure: ${measuredText(event)} is below ${amountText(event.threshold.signal, event.line)} (${thresholdText(event.threshold)})`;
+    case 'threshold-cleared':
+      return `relieved: ${measuredText(event)} has reached ${amountText(event.threshold.signal, event.target)}`;
+    case 'condition-on':
+      return `${event.condition} is on`;
+    case 'condition-off':
+      return `${event.condition} is off`;
+    case 'reclaim-started':
+      return `reclaiming ${event.steps.join(', then ') || 'nothing, as no collector helps'}: ${goalsText(event.goals, event.available)}`;
+    case 'removed':
+      return `removed ${subjectText(event.subject)}${availableText(event.availableBefore, event.availableAfter)}`;
+    case 'removal-failed':
+      return `could not remove ${subjectText(event.subject)}: ${event.message}`;
+    case 'removal-skipped':
+      return `left ${subjectText(event.subject)} alone: ${event.why}`;
+    case 'batch-measured':
+      return `measured after ${event.removals} removals${gainText(event.availableBefore, event.availableAfter)}, waited ${Math.round(event.waited)} ms`;
+    case 'image-reference-unresolved':
+      return `container ${event.container.slice(0, 13)} names an image that is not listed: ${event.reference}`;
+    case 'list-failed':
+      return `cannot list ${event.what}: ${event.message}`;
+    case 'reclaim-finished':
+      return finishedText(event);
+    case 'would-remove':
+      return `${event.onlyIfNeeded ? 'if that is not enough, would remove' : 'would remove'} ${subjectText(event.subject)}`;
+    case 'would-evict':
+      return `${event.onlyIfNeeded ? 'if all that is not enough, would evict' : 'would evict'} pod ${standingText(event.standing, event.threshold.signal)}`;
+    case 'eviction-decided':
+      return `evicting pod ${event.pod.label}: ${event.message}`;
+    case 'pod-killed':
+      return killedText(event);
+    case 'eviction-measured':
+      return `the end of pod ${event.pod.label} brought ${changeText(event.signal, event.availableAfter - event.availableBefore)}${event.endsSeries ? '; that is next to nothing, so no other pod goes for now' : ''}`;
+    case 'helpless':
+      return `nothing here can relieve ${event.threshold.signal} (${amountText(event.threshold.signal, event.observation.available)} available): ${event.reason}`;
+    case 'kubelet-beside':
+      return event.evicts
+        ? 'a kubelet runs on this node; evicting beside it, as asked for'
+        : 'a kubelet runs on this node and evicts pods itself: containers and images are reclaimed, pods are not evicted';
+    case 'runtime-lost':
+      return `the container runtime is lost: ${event.message}`;
+    case 'runtime-back':
+      return `the container runtime is back (${event.name} ${event.version}) after ${secondsText(event.downFor)}`;
+    case 'pass-failed':
+      return `a pass failed: ${event.message}`;
+  }
+}
+
+/** A threshold as configured, such as `nodefs.available < 10%`, with its grace if it is soft. */
+export function thresholdText(threshold: Threshold): string {
+  const grace = threshold.urgency.kind === 'soft' ? `, soft, grace ${secondsText(threshold.urgency.grace)}` : '';
+  return `${threshold.signal} < ${limitText(threshold.limit)}${grace}`;
+}
+
+/** An amount as configured, or a percentage. */
+export function limitText(limit: Limit): string {
+  return limit.kind === 'amount' ? limit.quantity.text : `${Number((limit.fraction * 100).toPrecision(6))}%`;
+}
+
+/** A duration for people, in seconds with one decimal where it matters. */
+export function secondsText(duration: number): string {
+  const seconds = duration / 1_000;
+  return `${seconds >= 100 ? Math.round(seconds) : Number(seconds.toFixed(1))} s`;
+}
+
+/** A pod's place in the ranking for people. */
+export function standingText(standing: Standing, signal: Signal): string {
+  const usage = standing.usage === null ? 'usage unknown' : `uses ${amountText(signal, standing.usage)}`;
+  return `${standing.label} (${usage}${standing.protectedBy === null ? '' : `; stays: ${standing.protectedBy}`})`;
+}
+
+/** What is removed and why. */
+export function subjectText(subject: RemovalSubject): string {
+  const what = subject.what === 'image' ? `image ${subject.label}` : `${subject.what} ${subject.label}`;
+  const claimed = subject.claimed === null ? '' : `, ${bytesText(subject.claimed)} claimed`;
+  return `${what} (${subject.reason}${claimed})`;
+}
+
+/** Line and target of a threshold at one capacity, for tables. */
+export function lineText(threshold: Threshold, capacity: number): string {
+  const { line, target } = lineOf(threshold, capacity);
+  const { signal } = threshold;
+  return target > line
+    ? `${amountText(signal, line)}, cleared at ${amountText(signal, target)}`
+    : amountText(signal, line);
+}
+
+function measuredText({ threshold, observation }: EventOf<'threshold-met' | 'threshold-cleared'>): string {
+  return `${threshold.signal} ${amountText(threshold.signal, observation.available)} of ${amountText(threshold.signal, observation.capacity)}`;
+}
+
+function goalsText(goals: readonly Goal[], available: Availability): string {
+  return goals
+    .map(({ signal, target }) => {
+      const seen = available[signal];
+      const now = seen === undefined ? 'unknown' : amountText(signal, seen);
+      return `${signal} is ${now} and must reach ${amountText(signal, target)}`;
+    })
+    .join(', ');
+}
+
+function gainText(before: Availability, after: Availability): string {
+  const changes = (Object.keys(after) as readonly Signal[]).flatMap((signal) => {
+    const [was, is] = [before[signal], after[signal]];
+    return was === undefined || is === undefined || SIGNALS[signal].unit !== 'bytes'
+      ? []
+      : [{ signal, change: is - was }];
+  });
+  const [first] = changes;
+  return first === undefined ? '' : `: ${changeText(first.signal, first.change)}`;
+}
+
+/** Before and after, not the difference: removals run side by side, and a container's space comes after the call. */
+function availableText(before: Availability, after: Availability): string {
+  const signals = (Object.keys(after) as readonly Signal[]).filter((signal) => SIGNALS[signal].unit === 'bytes');
+  const [first] = signals;
+  const [was, is] = first === undefined ? [] : [before[first], after[first]];
+  return was === undefined || is === undefined ? '' : `: ${bytesText(was)} available before, ${bytesText(is)} after`;
+}
+
+function changeText(signal: Signal, change: number): string {
+  return `${change < 0 ? '-' : '+'}${amountText(signal, Math.abs(change))}`;
+}
+
+const OUTCOMES: Readonly<Record<EventOf<'reclaim-finished'>['outcome'], string>> = {
+  reached: 'that was enough',
+  exhausted: 'that was all there is',
+  'no-effect': 'the last removals changed nothing, so the others were left alone',
+  'runtime-failed': 'the runtime could not be asked on',
+  aborted: 'the daemon ends',
+};
+
+function finishedText(event: EventOf<'reclaim-finished'>): string {
+  const removed = Object.entries(event.removed).map(([what, many]) => `${many} ${what}${many === 1 ? '' : 's'}`);
+  const gain = gainText(event.availableBefore, event.availableAfter);
+  return (
+    `reclaimed ${removed.join(', ') || 'nothing'}${gain} measured, ${bytesText(event.claimed)} claimed, ` +
+    `in ${secondsText(event.took)}; ${OUTCOMES[event.outcome]}`
+  );
+}
+
+function killedText(event: EventOf<'pod-killed'>): string {
+  const { outcome } = event;
+  switch (outcome.kind) {
+    case 'gone':
+      return `pod ${event.pod.label} is gone: ${changeText(event.signal, event.availableAfter - event.availableBefore)} in ${secondsText(event.took)}`;
+    case 'remains':
+      return `pod ${event.pod.label} has ended, but not all of it could be removed: ${outcome.message}`;
+    case 'still-running':
+      return `pod ${event.pod.label} was told to end and still counts as running; it may be dead and its end not recorded: ${outcome.message}`;
+    case 'failed':
+      return `pod ${event.pod.label} could not be ended: ${outcome.message}`;
+  }
+}

@@ -1,0 +1,205 @@
+import { statfsSync, statSync } from 'node:fs';
+import { status } from '@grpc/grpc-js';
+import { ContainerState, ImageServiceService, RuntimeServiceService } from '../../src/proto/generated/cri.js';
+import { call } from '../lab/call.js';
+import { waitFor } from '../lab/wait.js';
+import {
+  imageSpec,
+  layer,
+  MIB,
+  outcomeOf,
+  POLITE,
+  type Scene,
+  SLACK,
+  SPACE_BACK_MS,
+  writing,
+} from './contract-scene.js';
+import type { Contract } from './cri-contract.js';
+
+/** What images cost, what removing them gives back, and when. */
+export const IMAGE_CONTRACT: Contract = {
+  'an image costs about double its size, and removing it frees all of that before the answer': async (t, scene) => {
+    const before = scene.available;
+    await scene.image('contract.test/cost:1', [layer('cost', 12)]);
+    const cost = before - scene.available;
+    t.true(cost > 2 * 12 * MIB - SLACK && cost < 2 * 12 * MIB + 2 * SLACK, `${cost} bytes for a layer of 12 MiB`);
+    const image = await imageNamed(scene, 'contract.test/cost:1');
+    t.true(Number(image?.size) >= 12 * MIB && Number(image?.size) < 16 * MIB, `listed with ${image?.size} bytes`);
+
+    await scene.removeImage('contract.test/cost:1');
+    t.true(before - scene.available < SLACK, `${before - scene.available} bytes not free at return`);
+    t.is(await imageNamed(scene, 'contract.test/cost:1'), undefined);
+  },
+
+  'removing an image frees only the layers that no other image has': async (t, scene) => {
+    await scene.image('contract.test/one:1', [layer('common', 8), layer('one', 4)]);
+    await scene.image('contract.test/other:1', [layer('common', 8), layer('other', 4)]);
+    const before = scene.available;
+    await scene.removeImage('contract.test/one:1');
+    const freed = scene.available - before;
+    t.true(freed > 2 * 4 * MIB - SLACK && freed < 2 * 4 * MIB + SLACK, `${freed} bytes freed, 4 MiB unshared`);
+    await scene.removeImage('contract.test/other:1');
+    t.true(scene.available - before > 2 * 16 * MIB - 2 * SLACK, 'the common layer goes with its last image');
+  },
+
+  'removing an image in use succeeds: its container goes on, and the rest is freed with the container': async (
+    t,
+    scene,
+  ) => {
+    const id = await scene.image('contract.test/used:1', [layer('used', 12)]);
+    const pod = await scene.pod('image-in-use');
+    const container = await scene.container(pod, { image: 'contract.test/used:1', script: POLITE });
+    const before = scene.available;
+    await scene.removeImage('contract.test/used:1');
+    const freed = scene.available - before;
+    t.true(
+      freed > 12 * MIB - SLACK && freed < 12 * MIB + 2 * SLACK,
+      `${freed} bytes freed: the blob and not the snapshot`,
+    );
+
+    const listed = await scene.listed(container);
+    t.is(listed?.state, ContainerState.CONTAINER_RUNNING);
+    t.is(listed?.imageRef, id, 'it still names its image');
+    const again = await outcomeOf(scene.container(pod, { image: 'contract.test/used:1', script: POLITE }));
+    t.is(again.code, status.NOT_FOUND);
+
+    await scene.removePod(pod.sandboxId);
+    await scene.untilAvailable(before + 2 * 12 * MIB - SLACK);
+  },
+
+  'a dead container still names its image, also after that image was removed': async (t, scene) => {
+    const id = await scene.image('contract.test/of-dead:1', [layer('of-dead', 1)]);
+    const dead = await scene.deadContainer(await scene.pod('dead-names-image'), {
+      image: 'contract.test/of-dead:1',
+      script: 'exit 3',
+    });
+    await scene.removeImage('contract.test/of-dead:1');
+    const [listed, found] = [await scene.listed(dead), await scene.status(dead)];
+    t.is(listed?.imageRef, id);
+    t.is(listed?.image?.image, 'contract.test/of-dead:1');
+    t.is(listed?.imageId, scene.under.traits.imageId ? id : '');
+    t.is(found.imageId, scene.under.traits.imageId ? id : '');
+    t.is(found.exitCode, 3);
+    t.true(found.finishedAt >= found.startedAt && found.startedAt >= found.createdAt && found.createdAt > 0n);
+  },
+
+  'removing an image also frees what earlier container removals left pending': async (t, scene) => {
+    await scene.image('contract.test/collector:1', [layer('collector', 4)]);
+    const pod = await scene.pod('collector');
+    const before = scene.available;
+    const dead = await scene.deadContainer(pod, { script: writing(8, 'exit 0') });
+    await scene.removeContainer(dead);
+    await scene.removeImage('contract.test/collector:1');
+    t.true(
+      scene.available - before > 2 * 4 * MIB - SLACK,
+      `${scene.available - before} bytes more than before the container`,
+    );
+  },
+
+  'the status of an absent image is no error and names no image': async (t, scene) => {
+    const { image } = await call(scene.under.images, ImageServiceService.imageStatus, {
+      image: imageSpec('contract.test/absent:1'),
+      verbose: false,
+    });
+    t.is(image, undefined);
+  },
+
+  'only a runtime that pins says so, and only of the sandbox image': async (t, scene) => {
+    const { images } = await call(scene.under.images, ImageServiceService.listImages, { filter: undefined });
+    const pinned = images.filter((image) => image.pinned).flatMap((image) => image.repoTags);
+    t.deepEqual(pinned, scene.under.traits.pins ? [scene.under.sandboxImage] : []);
+    t.true(images.some((image) => image.repoTags.includes(scene.under.sandboxImage)));
+  },
+
+  'the image filesystem is a directory on the small disk, and its use follows with a delay': async (t, scene) => {
+    const info = async (): Promise<{ path: string; used: bigint; containers: string[] }> => {
+      const answer = await call(scene.under.images, ImageServiceService.imageFsInfo, {});
+      const own = answer.imageFilesystems[0];
+      return {
+        path: own?.fsId?.mountpoint ?? '',
+        used: own?.usedBytes?.value ?? 0n,
+        containers: answer.containerFilesystems.map((filesystem) => filesystem.fsId?.mountpoint ?? ''),
+      };
+    };
+    const { path, used, containers } = await info();
+    const { diskPath, traits } = scene.under;
+    t.is(statSync(fromHere(diskPath, path)).dev, statSync(diskPath).dev);
+    t.true(statSync(fromHere(diskPath, path)).isDirectory());
+    t.is(containers.length, traits.splitDisks ? 1 : 0);
+    for (const other of containers) {
+      t.not(other, path);
+      t.not(statSync(fromHere(diskPath, other)).dev, statSync(diskPath).dev, 'split disks are different devices');
+      t.true(statfsSync(fromHere(diskPath, other)).blocks > 0);
+    }
+    await scene.image('contract.test/counted:1', [layer('counted', 8)]);
+    await waitFor(
+      'the image in the statistics',
+      15_000,
+      async () => (await info()).used >= used + BigInt(8 * MIB - SLACK) || undefined,
+    );
+  },
+
+  'an image used as a volume: statuses name it, lists do not, and its files stay until the pod goes': async (
+    t,
+    scene,
+  ) => {
+    const id = await scene.image('contract.test/volume:1', [layer('volume', 12)]);
+    const pod = await scene.pod('image-volume');
+    const mount = {
+      containerPath: '/model',
+      hostPath: '',
+      readonly: true,
+      selinuxRelabel: false,
+      propagation: 0,
+      recursiveReadOnly: false,
+      image: imageSpec(id),
+      imageSubPath: '',
+    } as const;
+    if (!scene.under.traits.imageVolumes) {
+      const outcome = await outcomeOf(scene.container(pod, { script: POLITE, mounts: [mount] }));
+      t.is(outcome.code, status.UNKNOWN, 'a runtime that does not know the field fails to mount nothing');
+      return;
+    }
+    const container = await scene.container(pod, { script: POLITE, mounts: [mount] });
+    const found = await scene.status(container);
+    t.deepEqual(
+      found.mounts.flatMap((each) => (each.image === undefined ? [] : [each.image.image])),
+      [id],
+    );
+    t.not((await scene.listed(container))?.imageRef, id);
+
+    const before = scene.available;
+    await scene.removeImage(id);
+    const freed = scene.available - before;
+    t.true(
+      freed > 12 * MIB - SLACK && freed < 12 * MIB + 2 * SLACK,
+      `${freed} bytes freed: the blob and not the snapshot`,
+    );
+    t.is((await scene.listed(container))?.state, ContainerState.CONTAINER_RUNNING);
+    await scene.removePod(pod.sandboxId);
+    await scene.untilAvailable(before + 2 * 12 * MIB - SLACK, SPACE_BACK_MS);
+  },
+
+  'without the sandbox image no pod can be run, and with it again they can': async (t, scene) => {
+    const { sandboxImage, runtime, images } = scene.under;
+    const { image } = await call(images, ImageServiceService.imageStatus, {
+      image: imageSpec(sandboxImage),
+      verbose: false,
+    });
+    t.truthy(image, 'it is there, pinned or not');
+    const ready = await call(runtime, RuntimeServiceService.status, { verbose: false });
+    t.true(ready.status?.conditions.find((condition) => condition.type === 'RuntimeReady')?.status);
+    await t.notThrowsAsync(scene.pod('with-sandbox-image'));
+  },
+};
+
+async function imageNamed(scene: Scene, name: string): Promise<{ readonly size: bigint } | undefined> {
+  const { images } = await call(scene.under.images, ImageServiceService.listImages, { filter: undefined });
+  return images.find((image) => image.repoTags.includes(name));
+}
+
+/** A path that the runtime names, as it is reached from here: a runtime in a namespace of its own sees other paths. */
+function fromHere(diskPath: string, path: string): string {
+  const root = /^\/proc\/\d+\/root(?=\/)/.exec(diskPath)?.[0] ?? '';
+  return path.startsWith(`${root}/`) && root !== '' ? path : `${root}${path}`;
+}
