@@ -45,7 +45,7 @@ export async function accountedDisk(
     spend: (size) => spendFrom(left, size),
     budget,
     describe: () =>
-      `a directory at ${path} whose use is counted up to ${Math.round(sizeBytes / 1024 / 1024)} MiB, as this user can neither mount nor make a user namespace`,
+      `a directory at ${path} whose use is counted up to ${Math.round(sizeBytes / 1024 / 1024)} MiB; nothing is mounted, so statfs does not know of it`,
     close: () => clearInterval(timer),
   };
 }

@@ -15,7 +15,7 @@ import { ContainerProcess } from './process.js';
 import { type ContainerRecord, layerOf, nanoseconds } from './records.js';
 import { findImage, type RuntimeState } from './state.js';
 import { CONTAINERS } from './stats.js';
-import { aborted, latch, pause } from './waiting.js';
+import { aborted, closing, latch, pause } from './waiting.js';
 import { locator, workOf } from './work.js';
 import type { Writers } from './writers.js';
 
@@ -38,7 +38,7 @@ export class Containers {
   readonly #writers: Writers;
   readonly #rules: ContainerRules;
   readonly #messages = new WeakMap<ContainerRecord, Container>();
-  readonly #closing = new AbortController();
+  readonly #closing = closing();
 
   constructor(state: RuntimeState, garbage: Garbage, events: Events, writers: Writers, rules: ContainerRules) {
     this.#state = state;
@@ -97,10 +97,15 @@ export class Containers {
       );
     }
     const image = this.#image(config.image?.image ?? '');
+    if (!this.#state.traits.imageVolumes && config.mounts.some((mount) => mount.image !== undefined)) {
+      // A runtime that does not know the field sees a mount of nothing.
+      throw new CriError(
+        'UNKNOWN',
+        'failed to generate container spec: failed to mkdir "": mkdir : no such file or directory',
+      );
+    }
     const volumes = config.mounts.flatMap((mount) => (mount.image === undefined ? [] : [mount.image.image]));
-    const volumeLayers = this.#state.traits.imageVolumes
-      ? volumes.flatMap((volume) => this.#image(volume).layers.map((layer) => layer.digest))
-      : [];
+    const volumeLayers = volumes.flatMap((volume) => this.#image(volume).layers.map((layer) => layer.digest));
     const id = this.#state.random.id();
     const directory = join(this.#state.disks.container.path, CONTAINERS, id);
     const record: ContainerRecord = {
@@ -129,7 +134,8 @@ export class Containers {
     // Known before its files are, so that nothing collects the layers it needs and no second one takes its name.
     this.#state.containers.set(id, record);
     try {
-      await mkdir(layerOf(directory), { recursive: true });
+      await mkdir(directory);
+      await mkdir(layerOf(directory));
       this.#state.disks.container.spend(STATUS_BYTES);
       await writeFile(join(directory, 'status'), Buffer.alloc(STATUS_BYTES, ' '));
     } catch (error) {

@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Calls } from './calls.js';
@@ -25,10 +26,10 @@ import { Random } from './random.js';
 import { reload } from './reload.js';
 import { makeRunDirectory } from './run-directory.js';
 import { runtimeService } from './runtime-service.js';
-import { Sandboxes } from './sandboxes.js';
+import { SANDBOXES, Sandboxes } from './sandboxes.js';
 import { SocketServer } from './server.js';
 import type { RuntimeState } from './state.js';
-import { Stats } from './stats.js';
+import { CONTAINERS, Stats } from './stats.js';
 import { Writers } from './writers.js';
 
 /** A CRI v1 runtime in this process, on small disks of its own. */
@@ -132,6 +133,8 @@ async function assemble(
   const faults = new Faults(server);
   const calls = new Calls(faults);
 
+  // Made once, so that making a container makes nothing but its own: a recursive mkdir on a full ext4 hides the reason.
+  for (const name of [CONTAINERS, SANDBOXES]) await mkdir(join(disks.container.path, name), { recursive: true });
   await content.prepare();
   await images.import({
     name: state.sandboxImage,

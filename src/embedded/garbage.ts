@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type { ContentStore } from './content-store.js';
 import type { RuntimeState } from './state.js';
-import { pause, Serial } from './waiting.js';
+import { closing, pause, Serial } from './waiting.js';
 
 /**
  * What the runtime no longer needs. Containers leave their directories here at once and the space comes back later;
@@ -13,7 +13,7 @@ export class Garbage {
   readonly #delayMs: () => number;
   readonly #pending = new Set<string>();
   readonly #serial = new Serial();
-  readonly #closing = new AbortController();
+  readonly #closing = closing();
 
   constructor(state: RuntimeState, content: ContentStore, delayMs: () => number) {
     this.#state = state;

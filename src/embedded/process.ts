@@ -1,5 +1,6 @@
-import { appendFile, mkdir } from 'node:fs/promises';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { isNoSpace } from './cri-error.js';
 import type { Step } from './program.js';
 import type { SmallDisk } from './small-disk.js';
 import { latch, pause } from './waiting.js';
@@ -30,13 +31,18 @@ export class ContainerProcess {
   #exitCode = 0;
   #onTerm: 'ignore' | { readonly exit: number } = 'ignore';
   #writer: RunningWriter | null = null;
+  #log: FileHandle | null = null;
 
   constructor(work: Work, surroundings: ProcessSurroundings) {
     this.#surroundings = surroundings;
-    void this.#run(work).then((code) => {
-      if (!this.#stopping.signal.aborted) this.#exitCode = code;
-      this.#over.open();
-    });
+    void this.#run(work)
+      // A program that fails in a way it does not handle ends, as a process does.
+      .catch(() => 1)
+      .then(async (code) => {
+        if (!this.#stopping.signal.aborted) this.#exitCode = code;
+        await this.#closeLog();
+        this.#over.open();
+      });
   }
 
   /** Resolves to the exit code when the process is gone and its files are closed. */
@@ -59,9 +65,10 @@ export class ContainerProcess {
     this.#writer?.setRate(perSecond);
   }
 
-  /** Lets a process that writes its log open the file again by its name. */
+  /** Lets go of the log: the next line opens the file again by its name. */
   async reopenLog(): Promise<void> {
     await this.#writer?.reopen();
+    await this.#closeLog();
   }
 
   #end(code: number): void {
@@ -141,8 +148,23 @@ export class ContainerProcess {
     const path = this.#surroundings.logPath;
     if (path === null) return;
     const line = `${new Date(this.#surroundings.now()).toISOString().replace('Z', '000000Z')} ${stream} F ${text}\n`;
-    await mkdir(dirname(path), { recursive: true })
-      .then(() => appendFile(path, line))
-      .catch(() => undefined);
+    try {
+      // Kept open, so that lines go on into a file that was renamed until the log is opened again.
+      this.#log ??= await openLog(path);
+      await this.#log.appendFile(line);
+    } catch (error) {
+      if (!isNoSpace(error)) throw error;
+    }
   }
+
+  async #closeLog(): Promise<void> {
+    const log = this.#log;
+    this.#log = null;
+    await log?.close();
+  }
+}
+
+async function openLog(path: string): Promise<FileHandle> {
+  await mkdir(dirname(path), { recursive: true });
+  return open(path, 'a', 0o640);
 }

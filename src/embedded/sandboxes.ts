@@ -16,7 +16,7 @@ import { type ContainerRecord, nanoseconds, type SandboxRecord } from './records
 import { findImage, type RuntimeState } from './state.js';
 
 /** Name of the directory of sandboxes on the disk of containers. */
-const SANDBOXES = 'sandboxes';
+export const SANDBOXES = 'sandboxes';
 const CONFIG_BYTES = 4096;
 
 /** The pod sandboxes: what RuntimeService does with them. */
@@ -94,7 +94,7 @@ export class Sandboxes {
     const directory = join(this.#state.disks.container.path, SANDBOXES, id);
     this.#reserved.add(full);
     try {
-      await mkdir(directory, { recursive: true });
+      await mkdir(directory);
       this.#state.disks.container.spend(CONFIG_BYTES);
       await writeFile(join(directory, 'config'), Buffer.alloc(CONFIG_BYTES, ' '));
     } catch (error) {

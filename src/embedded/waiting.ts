@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /** Resolves after that many milliseconds, or at once when the signal says so: true when the time is over. */
 export function pause(ms: number, signal?: AbortSignal): Promise<boolean> {
   if (signal?.aborted === true) return Promise.resolve(false);
@@ -22,6 +24,13 @@ export function pause(ms: number, signal?: AbortSignal): Promise<boolean> {
 export function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}
+
+/** A controller whose signal any number of waits may listen to; Node would warn from the eleventh on. */
+export function closing(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
 }
 
 /** Something that happens once and can be waited for. */

@@ -9,6 +9,7 @@ import {
   RuntimeServiceService,
 } from '../../src/proto/generated/cri.js';
 import { call } from '../lab/call.js';
+import { availableBytes } from '../lab/disk.js';
 import { waitFor } from '../lab/wait.js';
 import { imageSpec, MIB, outcomeOf, POLITE, SLACK, STUBBORN, writing } from './contract-scene.js';
 import type { Contract } from './cri-contract.js';
@@ -53,23 +54,25 @@ export const CONTAINER_CONTRACT: Contract = {
 
   'the space of a removed container is back within 2 s, though maybe not at the answer': async (t, scene) => {
     const pod = await scene.pod('space');
-    const before = scene.available;
+    const layers = await scene.layersPath();
+    const before = availableBytes(layers);
     const dead = await scene.deadContainer(pod, { script: writing(8, 'exit 0') });
-    t.true(before - scene.available > 8 * MIB - SLACK, 'dead containers keep their bytes');
+    t.true(before - availableBytes(layers) > 8 * MIB - SLACK, 'dead containers keep their bytes');
     await scene.removeContainer(dead);
     t.is(await scene.listed(dead), undefined, 'it is gone from lists at once');
-    await scene.untilAvailable(before - SLACK);
+    await scene.untilAvailable(before - SLACK, layers);
     t.pass();
   },
 
   'removing a running container kills it': async (t, scene) => {
     const pod = await scene.pod('remove-running');
-    const before = scene.available;
+    const layers = await scene.layersPath();
+    const before = availableBytes(layers);
     const id = await scene.container(pod, { script: writing(8, STUBBORN) });
-    await waitFor('its bytes', 15_000, () => before - scene.available > 8 * MIB - SLACK || undefined);
+    await waitFor('its bytes', 15_000, () => before - availableBytes(layers) > 8 * MIB - SLACK || undefined);
     await scene.removeContainer(id);
     t.is(await scene.listed(id), undefined);
-    await scene.untilAvailable(before - SLACK);
+    await scene.untilAvailable(before - SLACK, layers);
   },
 
   'of two removals at once one succeeds, and the other is told so or finds nothing': async (t, scene) => {

@@ -105,7 +105,8 @@ export class Scene {
       config,
       runtimeHandler: '',
     });
-    this.#t.teardown(() => this.removePod(podSandboxId));
+    // Removing alone is enough, and unlike stopping it is fine everywhere when the test has done it already.
+    this.#t.teardown(() => call(this.under.runtime, RuntimeServiceService.removePodSandbox, { podSandboxId }));
     return { sandboxId: podSandboxId, config };
   }
 
@@ -185,14 +186,27 @@ export class Scene {
     );
   }
 
-  /** Waits until so much is available. */
-  async untilAvailable(bytes: number, deadlineMs = SPACE_BACK_MS): Promise<void> {
+  /** Waits until so much is available, on the disk of images unless said. */
+  async untilAvailable(bytes: number, path = this.under.diskPath): Promise<void> {
     await waitFor(
       `${bytes} bytes available`,
-      deadlineMs,
-      () => this.available >= bytes || undefined,
-      () => `${this.available} are`,
+      SPACE_BACK_MS,
+      () => availableBytes(path) >= bytes || undefined,
+      () => `${availableBytes(path)} are`,
     );
+  }
+
+  /** A directory on the disk of writable layers, which is that of images unless the disks are split. */
+  async layersPath(): Promise<string> {
+    if (!this.under.traits.splitDisks) return this.under.diskPath;
+    const { containerFilesystems } = await call(this.under.images, ImageServiceService.imageFsInfo, {});
+    return this.fromHere(containerFilesystems[0]?.fsId?.mountpoint ?? '');
+  }
+
+  /** A path that the runtime names, as it is reached from here: a runtime in a namespace of its own sees other paths. */
+  fromHere(path: string): string {
+    const root = /^\/proc\/\d+\/root(?=\/)/.exec(this.under.diskPath)?.[0] ?? '';
+    return root !== '' && path.startsWith(`${root}/`) ? path : `${root}${path}`;
   }
 }
 

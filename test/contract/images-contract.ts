@@ -1,19 +1,14 @@
 import { statfsSync, statSync } from 'node:fs';
 import { status } from '@grpc/grpc-js';
-import { ContainerState, ImageServiceService, RuntimeServiceService } from '../../src/proto/generated/cri.js';
+import {
+  ContainerState,
+  type ImageFsInfoResponse,
+  ImageServiceService,
+  RuntimeServiceService,
+} from '../../src/proto/generated/cri.js';
 import { call } from '../lab/call.js';
 import { waitFor } from '../lab/wait.js';
-import {
-  imageSpec,
-  layer,
-  MIB,
-  outcomeOf,
-  POLITE,
-  type Scene,
-  SLACK,
-  SPACE_BACK_MS,
-  writing,
-} from './contract-scene.js';
+import { imageSpec, layer, MIB, outcomeOf, POLITE, type Scene, SLACK, writing } from './contract-scene.js';
 import type { Contract } from './cri-contract.js';
 
 /** What images cost, what removing them gives back, and when. */
@@ -112,30 +107,31 @@ export const IMAGE_CONTRACT: Contract = {
   },
 
   'the image filesystem is a directory on the small disk, and its use follows with a delay': async (t, scene) => {
-    const info = async (): Promise<{ path: string; used: bigint; containers: string[] }> => {
-      const answer = await call(scene.under.images, ImageServiceService.imageFsInfo, {});
-      const own = answer.imageFilesystems[0];
-      return {
-        path: own?.fsId?.mountpoint ?? '',
-        used: own?.usedBytes?.value ?? 0n,
-        containers: answer.containerFilesystems.map((filesystem) => filesystem.fsId?.mountpoint ?? ''),
-      };
-    };
-    const { path, used, containers } = await info();
+    const info = (): Promise<ImageFsInfoResponse> => call(scene.under.images, ImageServiceService.imageFsInfo, {});
+    const sampledSince = (sinceMs: number): Promise<bigint> =>
+      waitFor('a fresh sample', 15_000, async () => {
+        const own = (await info()).imageFilesystems[0];
+        return own !== undefined && own.timestamp >= BigInt(sinceMs) * 1_000_000n ? own.usedBytes?.value : undefined;
+      });
+    const answer = await info();
+    const path = answer.imageFilesystems[0]?.fsId?.mountpoint ?? '';
+    const containers = answer.containerFilesystems.map((filesystem) => filesystem.fsId?.mountpoint ?? '');
     const { diskPath, traits } = scene.under;
-    t.is(statSync(fromHere(diskPath, path)).dev, statSync(diskPath).dev);
-    t.true(statSync(fromHere(diskPath, path)).isDirectory());
+    t.is(statSync(scene.fromHere(path)).dev, statSync(diskPath).dev);
+    t.true(statSync(scene.fromHere(path)).isDirectory());
     t.is(containers.length, traits.splitDisks ? 1 : 0);
     for (const other of containers) {
       t.not(other, path);
-      t.not(statSync(fromHere(diskPath, other)).dev, statSync(diskPath).dev, 'split disks are different devices');
-      t.true(statfsSync(fromHere(diskPath, other)).blocks > 0);
+      t.not(statSync(scene.fromHere(other)).dev, statSync(diskPath).dev, 'split disks are different devices');
+      t.true(statfsSync(scene.fromHere(other)).blocks > 0);
     }
     await scene.image('contract.test/counted:1', [layer('counted', 8)]);
-    await waitFor(
-      'the image in the statistics',
-      15_000,
-      async () => (await info()).used >= used + BigInt(8 * MIB - SLACK) || undefined,
+    const withImage = await sampledSince(Date.now());
+    await scene.removeImage('contract.test/counted:1');
+    const without = await sampledSince(Date.now());
+    t.true(
+      withImage - without > BigInt(8 * MIB - SLACK),
+      `${withImage} bytes with an image of 8 MiB, ${without} without`,
     );
   },
 
@@ -177,7 +173,7 @@ export const IMAGE_CONTRACT: Contract = {
     );
     t.is((await scene.listed(container))?.state, ContainerState.CONTAINER_RUNNING);
     await scene.removePod(pod.sandboxId);
-    await scene.untilAvailable(before + 2 * 12 * MIB - SLACK, SPACE_BACK_MS);
+    await scene.untilAvailable(before + 2 * 12 * MIB - SLACK);
   },
 
   'without the sandbox image no pod can be run, and with it again they can': async (t, scene) => {
@@ -196,10 +192,4 @@ export const IMAGE_CONTRACT: Contract = {
 async function imageNamed(scene: Scene, name: string): Promise<{ readonly size: bigint } | undefined> {
   const { images } = await call(scene.under.images, ImageServiceService.listImages, { filter: undefined });
   return images.find((image) => image.repoTags.includes(name));
-}
-
-/** A path that the runtime names, as it is reached from here: a runtime in a namespace of its own sees other paths. */
-function fromHere(diskPath: string, path: string): string {
-  const root = /^\/proc\/\d+\/root(?=\/)/.exec(diskPath)?.[0] ?? '';
-  return path.startsWith(`${root}/`) && root !== '' ? path : `${root}${path}`;
 }
