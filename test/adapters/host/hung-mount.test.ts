@@ -56,7 +56,12 @@ for (const end of ['exit', 'by itself'] as const) {
     if (!canRun(t, ROOT, FUSE, program(FUSE_DAEMON))) return;
     const { point, stop } = await fuseMount(t);
     stop();
-    const child = spawn(process.execPath, [CHILD, point, end], { stdio: ['ignore', 'pipe', 'inherit'] });
+    // A child that hangs has to go, else the mount could not be let go either.
+    const child = spawn(process.execPath, [CHILD, point, end], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      timeout: 20_000,
+      killSignal: 'SIGKILL',
+    });
     let text = '';
     let saidAt = Number.NaN;
     child.stdout.on('data', (chunk: Buffer) => {
