@@ -1,5 +1,6 @@
 import { Client, type ClientOptions, connectivityState, credentials, Metadata } from '@grpc/grpc-js';
 import type { Instant, Milliseconds } from '../../units/units.js';
+import { type Cancellable, Cancellation } from './cancellation.js';
 import type { Endpoint } from './endpoint.js';
 import { givenUp, runtimeErrorOf } from './errors.js';
 
@@ -42,7 +43,7 @@ export interface Connection {
 
 /** Makes a connection. `now` must be the wall clock, as grpc-js compares deadlines with it. */
 export function openConnection(endpoint: Endpoint, maxMessageBytes: number, now: () => Instant): Connection {
-  const underWay = new Set<{ cancel(): void }>();
+  const underWay = new Cancellation();
   let closed = false;
   let generation = 0;
   let client = dial(endpoint, maxMessageBytes, lost);
@@ -68,15 +69,7 @@ export function openConnection(endpoint: Endpoint, maxMessageBytes: number, now:
     if (closed || options.signal?.aborted === true) throw givenUp(call, options.target, endpoint.url);
     return {
       grpcOptions: deadline === null ? {} : { deadline },
-      track: (running: { cancel(): void }): (() => void) => {
-        const cancel = () => running.cancel();
-        underWay.add(running);
-        options.signal?.addEventListener('abort', cancel, { once: true });
-        return () => {
-          underWay.delete(running);
-          options.signal?.removeEventListener('abort', cancel);
-        };
-      },
+      track: (running: Cancellable): (() => void) => underWay.watch(running, options.signal),
       errorOf: (error: unknown) =>
         runtimeErrorOf(error, {
           call,
@@ -137,7 +130,7 @@ export function openConnection(endpoint: Endpoint, maxMessageBytes: number, now:
     close() {
       if (closed) return;
       closed = true;
-      for (const running of underWay) running.cancel();
+      underWay.cancelAll();
       client.close();
     },
   };

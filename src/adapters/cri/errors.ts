@@ -143,6 +143,14 @@ const ROWS: readonly Row[] = [
     rule: 'the answer is larger than the message limit (raise it here, or in the runtime)',
     value: 'details',
   },
+  // containerd listens before its CRI plugin is up.
+  {
+    code: null,
+    text: /server is not initialized yet/,
+    kind: 'unavailable',
+    rule: 'the runtime is still starting',
+    value: 'details',
+  },
   // The bare codes.
   { code: status.UNAVAILABLE, kind: 'unavailable', rule: 'the connection to the runtime broke', value: 'details' },
   { code: status.DEADLINE_EXCEEDED, kind: 'deadline', rule: 'no answer came in time', value: 'details' },

@@ -42,6 +42,7 @@ test(
 );
 test(means, 14, noConnection('Failed to connect'), 'unavailable', /closes every connection/);
 test(means, 14, 'Connection dropped', 'unavailable', /connection to the runtime broke: Connection dropped/);
+test(means, 2, 'server is not initialized yet', 'unavailable', /still starting/);
 test(means, 4, 'Deadline exceeded after 3.003s,Waiting for LB pick', 'deadline', /did not speak gRPC in time/);
 test(means, 4, 'Deadline exceeded after 10.001s', 'deadline', /no answer came in time/);
 test(means, 2, 'failed to stop: context deadline exceeded', 'deadline', /ran out of time/);

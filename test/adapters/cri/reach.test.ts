@@ -20,7 +20,6 @@ interface Outcome {
 async function reach(t: ExecutionContext, path: string, timeoutMs = 20_000): Promise<Outcome> {
   await using runtime = connectRuntime({ endpoint: path, now: wallClock, requestTimeout: milliseconds(timeoutMs) });
   const begun = performance.now();
-  // throwsAsync resolves to undefined only when it has failed the test already.
   const error = await t.throwsAsync<RuntimeError>(runtime.identify(), { name: 'RuntimeError' });
   t.true(error.message.includes(`unix://${path}`), error.message);
   return { error, tookMs: performance.now() - begun };
@@ -43,7 +42,7 @@ test('a missing socket is said at once, not after a deadline', async (t) => {
   const { error, tookMs } = await reach(t, `${await socketDirectory(t)}/none.sock`);
   t.is(error.kind, 'unavailable');
   t.regex(error.message, /^Cannot call Version as there is no runtime socket: /);
-  t.true(tookMs < 2000, `${tookMs} ms`);
+  t.true(tookMs < 5000, `${tookMs} ms`);
 });
 
 test('a socket that nobody listens on any more', async (t) => {
@@ -115,7 +114,7 @@ test('a server that accepts and says nothing is given up at the deadline', async
     createServer((socket) => socket.resume()),
     path,
   );
-  const { error } = await reach(t, path, 100);
+  const { error } = await reach(t, path, 1000);
   t.is(error.kind, 'deadline');
   t.regex(error.message, /did not speak gRPC in time/);
 });
@@ -191,9 +190,10 @@ const ends = test.macro({
       process.stdout.write('closed');`;
     const output = await new Promise<string>((resolve, reject) => {
       const args = ['--input-type=module', '-e', script, path];
-      execFile(process.execPath, args, { timeout: 20_000 }, (error, stdout) =>
-        error ? reject(error) : resolve(stdout),
-      );
+      execFile(process.execPath, args, { timeout: 20_000 }, (error, stdout) => {
+        if (error === null) resolve(stdout);
+        else reject(new Error('the process did not end well', { cause: error }));
+      });
     });
     t.is(output, 'closed');
   },
