@@ -16,9 +16,10 @@ import type { PodRecord, PodsPort } from '../ports/pods.js';
 import type { RuntimePort } from '../ports/runtime.js';
 import type { ContainerGC } from '../reclaim/container-gc.js';
 import { type ImageGC, imageSubject } from '../reclaim/image-gc.js';
+import { LateSpace } from '../reclaim/late-space.js';
 import { buildSignalToNodeReclaimFuncs } from '../reclaim/node-reclaim-funcs.js';
-import { messageOf } from '../reclaim/removal.js';
-import { addResults, nothingRemoved, type ReclaimRun, type StepResult } from '../reclaim/run.js';
+import { messageOf, waitForLateSpace } from '../reclaim/removal.js';
+import { addResults, isReached, nothingRemoved, type ReclaimRun, type StepResult } from '../reclaim/run.js';
 import { SPACE_COMES_WITHIN, settle } from '../reclaim/settle.js';
 import { elapsed, later, type Milliseconds, milliseconds } from '../units/units.js';
 import type { Looker } from './look.js';
@@ -193,6 +194,9 @@ class Pass {
       }
       if (result.outcome !== 'exhausted') break;
     }
+    // Nobody is chosen while freed space is still coming back.
+    const settled = await waitForLateSpace(await run.look(), run);
+    if (isReached(run, settled)) result = { ...result, outcome: 'reached' };
     if (isTold) {
       yield* this.#tell({
         kind: 'reclaim-finished',
@@ -201,7 +205,7 @@ class Pass {
         outcome: result.outcome,
         goals: pressed.goals,
         availableBefore,
-        availableAfter: await run.look(),
+        availableAfter: settled,
         claimed: result.claimed,
         removed: result.removed,
         took: elapsed(began, this.#now()),
@@ -352,6 +356,7 @@ class Pass {
       isHard: pressed.thresholds.some((each) => each.urgency.kind === 'hard'),
       policy: this.#settings.policy,
       clock,
+      late: new LateSpace(),
       signal: this.#abort,
       look: async () => (filesystem === null ? {} : availabilityOf(pressed, await looker.lookAt(filesystem))),
     };

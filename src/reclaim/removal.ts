@@ -8,7 +8,7 @@ import {
   type ReclaimStepRun,
   type StepResult,
 } from './run.js';
-import { hasRisen, type Settled, SPACE_COMES_WITHIN, settle, USUALLY_COMES_WITHIN } from './settle.js';
+import { hasRisen, type Settled, settle, USUALLY_COMES_WITHIN } from './settle.js';
 
 /** What came of one removal. `skipped`: a last look showed that it must not go. */
 export type Removed = { readonly kind: 'removed' } | { readonly kind: 'skipped'; readonly why: string };
@@ -52,6 +52,7 @@ export async function* carryOut(plan: readonly Removal[], manner: RemovalManner,
     result: nothingRemoved('exhausted'),
   };
   for (;;) {
+    progress = { ...progress, available: await waitIfItMaySuffice(progress.available, run) };
     const outcome = endOf(left, progress, run);
     if (outcome !== null) return { ...progress.result, outcome };
     const batch = left.slice(0, batchSize(left, progress, run));
@@ -131,19 +132,39 @@ async function attempt(removal: Removal, forbidden: string | null, run: ReclaimR
   }
 }
 
-/** After a batch: wait as long as what is still to come could reach the goals, and no longer. */
-function settleBatch(
+/** After a batch: a look, or a wait where its space comes late and nobody knows how much it is. */
+async function settleBatch(
   claimed: Bytes | null,
   manner: RemovalManner,
   progress: Progress,
   run: ReclaimRun,
 ): Promise<Settled> {
-  if (manner.spaceComes === 'at-once' || !run.policy.gc.waitsForSpace) {
-    return settle(run, progress.available, 0, milliseconds(0));
-  }
-  if (claimed === null) return settle(run, progress.available, null, USUALLY_COMES_WITHIN);
-  const maySuffice = claimed >= missingBytes(run, progress.available);
-  return settle(run, progress.available, claimed, maySuffice ? SPACE_COMES_WITHIN : milliseconds(0));
+  const isLate = manner.spaceComes === 'late' && run.policy.gc.waitsForSpace;
+  if (isLate) run.late.expect(claimed, progress.available, run.clock.now());
+  const limit = isLate && claimed === null ? USUALLY_COMES_WITHIN : milliseconds(0);
+  const settled = await settle(run, progress.available, claimed, limit);
+  run.late.saw(settled.available);
+  return settled;
+}
+
+/** Waits while what is still coming back could reach the goals: nothing else goes, container, image or pod, meanwhile. */
+export async function waitIfItMaySuffice(available: Availability, run: ReclaimRun): Promise<Availability> {
+  const now = run.clock.now();
+  const outstanding = run.late.outstanding(now);
+  if (outstanding === null || outstanding === 0) return available;
+  const missing = missingBytes(run, available);
+  if (missing === 0 || outstanding < missing) return available;
+  return waitForLateSpace(available, run);
+}
+
+/** Waits until all that was freed has come back, the goals are reached, or it has had its time. */
+export async function waitForLateSpace(available: Availability, run: ReclaimRun): Promise<Availability> {
+  const now = run.clock.now();
+  const left = run.late.waitLeft(now);
+  if (left === 0) return available;
+  const settled = await settle(run, available, run.late.outstanding(now), left);
+  run.late.saw(settled.available);
+  return settled.available;
 }
 
 /**
@@ -153,8 +174,8 @@ function settleBatch(
 function batchSize(left: readonly Removal[], progress: Progress, run: ReclaimRun): number {
   const most = Math.min(run.policy.gc.concurrency, left.length);
   if (run.policy.gc.amount === 'everything') return most;
-  const missing = missingBytes(run, progress.available);
-  if (missing === 0) return 1;
+  const missing = missingBytes(run, progress.available) - (run.late.outstanding(run.clock.now()) ?? 0);
+  if (missing <= 0) return 1;
   let expected = 0;
   for (let size = 0; size < most; size += 1) {
     if (expected >= missing) return Math.max(1, size);
