@@ -29,12 +29,13 @@ export function buildSettings(effective: Effective, profile: Profile): Built {
   const reading = thresholdsOf(read, profile);
   const sampling = samplingOf(read);
   const settings: Settings = {
-    profile,
+    profile: read.choice('profile', ['reclaimd', 'kubelet'], profile),
     runtimeEndpoint: endpointOf(read),
     runtimeRequestTimeout: positiveDuration(read, 'runtimeRequestTimeout'),
     rootDir: read.path('rootDir') ?? '/var/lib/kubelet',
     podLogsDir: read.path('podLogsDir') ?? '/var/log/pods',
     thresholds: reading.thresholds,
+    enforceNodeAllocatable: read.list('enforceNodeAllocatable'),
     mergeDefaultEvictionSettings: read.boolean('mergeDefaultEvictionSettings'),
     pressureTransitionPeriod: millisecondsOf(read.duration('evictionPressureTransitionPeriod')),
     ...graceOf(read, profile, reading.thresholds),

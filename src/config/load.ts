@@ -69,7 +69,12 @@ export function loadSettings(sources: LoadSources): LoadResult {
   ];
   const firstError = problems.find(({ severity }) => severity === 'error');
   if (firstError === undefined) {
-    return { kind: 'loaded', settings: deepFrozen(built.settings), origins: built.origins, problems };
+    return {
+      kind: 'loaded',
+      settings: deepFrozen(built.settings),
+      origins: built.origins,
+      problems: inPlaceOrder(problems),
+    };
   }
   const isUnread = [...files.map(({ decoded }) => decoded), fromFlags].some(hasSyntaxError);
   if (profile === 'kubelet') return { kind: 'refused', problems: [firstError] };
@@ -77,7 +82,15 @@ export function loadSettings(sources: LoadSources): LoadResult {
   const told = isUnread
     ? problems.filter(({ severity, code }) => severity === 'error' && code !== 'SOFT_WITHOUT_GRACE')
     : problems;
-  return { kind: 'refused', problems: told };
+  return { kind: 'refused', problems: inPlaceOrder(told) };
+}
+
+/** Source by source, and in each file from top to bottom, as somebody who mends it reads it. */
+function inPlaceOrder(problems: readonly Problem[]): readonly Problem[] {
+  const sources = [...new Set(problems.map(({ source }) => source))];
+  const rank = ({ source }: Problem) => sources.indexOf(source);
+  const place = ({ line, column }: Problem) => (line ?? 0) * 1e6 + (column ?? 0);
+  return problems.toSorted((a, b) => rank(a) - rank(b) || place(a) - place(b));
 }
 
 function sourceOf(home: FileHome, yaml: YamlSource): { home: FileHome; yaml: YamlSource } {

@@ -53,6 +53,8 @@ export interface Settings {
   readonly podLogsDir: string;
   /** Configured thresholds in the kubelet's order: hard, soft, then the allocatable copies. */
   readonly thresholds: readonly Threshold[];
+  /** What is held against node allocatable; with `pods` hard memory thresholds were copied for the pods' cgroup. */
+  readonly enforceNodeAllocatable: readonly string[];
   /** Whether missing hard signals were filled in with their defaults. */
   readonly mergeDefaultEvictionSettings: boolean;
   /** How long a condition stays after its line was last missed. */

@@ -13,7 +13,7 @@ const reads = test.macro({
   exec(t, text: string, nanoseconds: bigint) {
     t.is(parseDuration(text), nanoseconds);
   },
-  title: (_, text, nanoseconds) => `"${text}" is ${nanoseconds} ns`,
+  title: (_, text: string, nanoseconds: bigint) => `"${text}" is ${nanoseconds} ns`,
 });
 
 test(reads, '0', 0n);
@@ -63,7 +63,7 @@ const writes = test.macro({
     t.is(formatDuration(nanoseconds), text);
     t.is(shortDuration(nanoseconds), short);
   },
-  title: (_, nanoseconds, text) => `${nanoseconds} ns is written ${text}`,
+  title: (_, nanoseconds: bigint, text: string) => `${nanoseconds} ns is written ${text}`,
 });
 
 test(writes, 0n, '0s', '0s');

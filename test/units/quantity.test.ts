@@ -9,7 +9,7 @@ const reads = test.macro({
     t.is(parseQuantity(text).nano, nano);
     t.is(parseQuantity(text).text, text);
   },
-  title: (_, text, nano) => `"${text}" is ${nano} billionths`,
+  title: (_, text: string, nano: bigint) => `"${text}" is ${nano} billionths`,
 });
 
 test(reads, '1', NANO);
@@ -74,7 +74,7 @@ const writes = test.macro({
   exec(t, value: bigint, form: 'binary' | 'decimal', text: string) {
     t.is(formatQuantity(value, form), text);
   },
-  title: (_, value, form, text) => `${value} in ${form} form is ${text}`,
+  title: (_, value: bigint, form: string, text: string) => `${value} in ${form} form is ${text}`,
 });
 
 test(writes, 0n, 'binary', '0');
