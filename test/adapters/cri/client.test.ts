@@ -272,6 +272,14 @@ test('an abort cancels the call, on the side of the runtime too', async (t) => {
   await heard;
 });
 
+test('an abort ends the wait for a stop, however long its grace', async (t) => {
+  const abort = new AbortController();
+  const runtime = await connected(t, { stopContainer: () => abort.abort() });
+  const error = await failure(t, runtime.stopContainer('c1', milliseconds(3_600_000), abort.signal));
+  t.is(error.kind, 'cancelled');
+  t.is(error.target, 'c1');
+});
+
 test('a call whose signal has aborted is not made', async (t) => {
   const seen: unknown[] = [];
   const runtime = await connected(t, { removeContainer: answer({}, seen) });
