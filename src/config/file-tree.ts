@@ -29,11 +29,7 @@ export function fileTree(home: 'own' | 'kubelet', profile: 'reclaimd' | 'kubelet
   return Object.fromEntries(home === 'kubelet' ? kubelet : [...kubelet, ...ownEntries()]);
 }
 
-/** Our own keys alone, nested as they stand in a file. */
-export function ownTree(): Readonly<Record<string, TypeTree>> {
-  return Object.fromEntries(ownEntries());
-}
-
+/** Our own keys, nested as they stand in a file. */
 function ownEntries(): [string, TypeTree][] {
   const groups = new Map<string, [string, TypeTree][]>();
   for (const row of KEYS) {
