@@ -55,7 +55,7 @@ export async function* carryOut(plan: readonly Removal[], manner: RemovalManner,
     progress = { ...progress, available: await waitIfItMaySuffice(progress.available, run) };
     const outcome = endOf(left, progress, run);
     if (outcome !== null) return { ...progress.result, outcome };
-    const batch = left.slice(0, batchSize(left, progress, run));
+    const batch = left.slice(0, batchSize(left, manner, progress, run));
     left = left.slice(batch.length);
     const next = yield* oneBatch(batch, manner, progress, run);
     if (next === 'runtime-failed') return { ...progress.result, outcome: 'runtime-failed' };
@@ -171,11 +171,13 @@ export async function waitForLateSpace(available: Availability, run: ReclaimRun)
  * As many as may go at a time, but no more than are needed by what is known: the claimed sizes times what a claimed byte
  * brought so far. Where inodes are short nobody knows what one brings, so they go one by one.
  */
-function batchSize(left: readonly Removal[], progress: Progress, run: ReclaimRun): number {
+function batchSize(left: readonly Removal[], manner: RemovalManner, progress: Progress, run: ReclaimRun): number {
   const most = Math.min(run.policy.gc.concurrency, left.length);
   if (run.policy.gc.amount === 'everything') return most;
-  const missing = missingBytes(run, progress.available) - (run.late.outstanding(run.clock.now()) ?? 0);
-  if (missing <= 0) return 1;
+  // The claims of what is still coming may be old, and the removal of one image makes the runtime collect the rest as well.
+  if (manner.spaceComes === 'at-once' && run.late.outstanding(run.clock.now()) !== 0) return 1;
+  const missing = missingBytes(run, progress.available);
+  if (missing === 0) return 1;
   let expected = 0;
   for (let size = 0; size < most; size += 1) {
     if (expected >= missing) return Math.max(1, size);
