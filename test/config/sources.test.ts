@@ -319,3 +319,15 @@ test('a key named like a part of every object is unknown like any other', (t) =>
     );
   }
 });
+
+test("problems come source by source, the flags first, then the kubelet's file, then ours", (t) => {
+  const { problems } = loadSettings({
+    kubeletConfig: { path: 'k.yaml', text: 'maxPod: 1' },
+    file: { path: 'f.yaml', text: 'balast: 1' },
+    flags: splitFlags(['--no-such-flag=1']),
+  });
+  t.deepEqual(
+    problems.map(({ source }) => source),
+    ['--no-such-flag', 'k.yaml', 'f.yaml'],
+  );
+});
