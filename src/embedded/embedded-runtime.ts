@@ -142,8 +142,8 @@ async function assemble(
     command: ['/pause'],
   });
   preload(state, options.preload ?? {});
-  stats.start();
   await server.open();
+  stats.start();
 
   let closed: Promise<void> | null = null;
   const close = async (): Promise<void> => {

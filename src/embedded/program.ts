@@ -40,7 +40,7 @@ function parseStatements(script: string): readonly Step[] {
 
 /** Splits at `;`, `&&` and line ends that are not inside quotes. */
 function splitStatements(script: string): readonly string[] {
-  const pieces = script.match(/(?:'[^']*'|"[^"]*"|&(?!&)|[^;&\n'"])+/g) ?? [];
+  const pieces = script.match(/(?:'[^']*'|"[^"]*"|(?<!&)&(?!&)|[^;&\n'"])+/g) ?? [];
   return pieces.map((piece) => piece.trim()).filter((piece) => piece !== '');
 }
 

@@ -1,6 +1,6 @@
-import { chmod, lstat, mkdtemp, rename, rm, rmdir } from 'node:fs/promises';
-import { createConnection } from 'node:net';
-import { dirname, join } from 'node:path';
+import { once } from 'node:events';
+import { lstat, rm } from 'node:fs/promises';
+import { createConnection, createServer, type Server as Listener, type Socket } from 'node:net';
 import { Server, ServerCredentials, type ServiceDefinition, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import type { Door } from './faults.js';
 
@@ -13,11 +13,21 @@ export interface ServedService {
 /** Longest path that fits into the address of a unix socket, without its ending zero. */
 const LONGEST_SOCKET_PATH = 107;
 
-/** The server behind the socket: it can be shut without a word and opened again at the same path. */
+/** What is there while the door is open. */
+interface Opened {
+  readonly grpc: Server;
+  readonly listener: Listener;
+  readonly connections: ReadonlySet<Socket>;
+}
+
+/**
+ * The server behind the socket: it can be shut without a word and opened again at the same path. The connections are
+ * taken here and handed to gRPC, so that they can be dropped as those of a killed process are.
+ */
 export class SocketServer implements Door {
   readonly #path: string;
   readonly #services: () => readonly ServedService[];
-  #server: Server | null = null;
+  #opened: Opened | null = null;
 
   constructor(path: string, services: () => readonly ServedService[]) {
     this.#path = path;
@@ -26,50 +36,49 @@ export class SocketServer implements Door {
 
   /** Listens. @throws Error when another process answers on the socket, or the path does not fit into an address */
   async open(): Promise<void> {
-    if (this.#server !== null) return;
+    if (this.#opened !== null) return;
+    if (Buffer.byteLength(this.#path) > LONGEST_SOCKET_PATH) {
+      throw new Error(
+        `Cannot listen as the path of a unix socket must not exceed ${LONGEST_SOCKET_PATH} bytes: ${this.#path}`,
+      );
+    }
     await removeStaleSocket(this.#path);
-    const server = new Server();
-    for (const { definition, implementation } of this.#services()) server.addService(definition, implementation);
-    await bindPrivately(server, this.#path);
-    this.#server = server;
+    const grpc = new Server();
+    for (const { definition, implementation } of this.#services()) grpc.addService(definition, implementation);
+    const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure());
+    const connections = new Set<Socket>();
+    const listener = createServer((connection) => {
+      connections.add(connection);
+      connection.once('close', () => connections.delete(connection));
+      injector.injectConnection(connection);
+    });
+    await listenPrivately(listener, this.#path);
+    this.#opened = { grpc, listener, connections };
   }
 
   /** Drops every connection and goes away, as a killed process does. */
   async shut(): Promise<void> {
-    const server = this.#server;
-    this.#server = null;
-    server?.forceShutdown();
-    if (server !== null) await rm(this.#path, { force: true });
+    const opened = this.#opened;
+    this.#opened = null;
+    if (opened === null) return;
+    const closed = once(opened.listener, 'close');
+    opened.listener.close();
+    for (const connection of opened.connections) connection.destroy();
+    await closed;
+    opened.grpc.forceShutdown();
   }
 }
 
-/**
- * Binds so that nobody but this user can ever connect. The socket is made in a directory that is closed to others and
- * takes its place by a rename: setting the process's umask meanwhile would strike every file that is made elsewhere in
- * the process at that moment.
- */
-async function bindPrivately(server: Server, path: string): Promise<void> {
-  const hall = await mkdtemp(join(dirname(path), '.b'));
-  const made = join(hall, 's');
+/** Binds so that nobody but this user can ever connect. The bind happens within `listen`, so the umask is back at once. */
+async function listenPrivately(listener: Listener, path: string): Promise<void> {
+  const listening = once(listener, 'listening');
+  const umask = process.umask(0o177);
   try {
-    for (const address of [path, made]) {
-      if (Buffer.byteLength(address) > LONGEST_SOCKET_PATH) {
-        throw new Error(
-          `Cannot listen as the path of a unix socket must not exceed ${LONGEST_SOCKET_PATH} bytes: ${address}`,
-        );
-      }
-    }
-    await new Promise<void>((resolve, reject) => {
-      server.bindAsync(`unix:${made}`, ServerCredentials.createInsecure(), (error) =>
-        error === null ? resolve() : reject(error),
-      );
-    });
-    await chmod(made, 0o600);
-    await rename(made, path);
+    listener.listen(path);
   } finally {
-    await rm(made, { force: true });
-    await rmdir(hall);
+    process.umask(umask);
   }
+  await listening;
 }
 
 /** Removes a socket on which nobody answers. @throws Error when somebody does, or when it is no socket */

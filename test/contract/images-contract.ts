@@ -75,7 +75,8 @@ export const IMAGE_CONTRACT: Contract = {
     t.is(listed?.imageId, scene.under.traits.imageId ? id : '');
     t.is(found.imageId, scene.under.traits.imageId ? id : '');
     t.is(found.exitCode, 3);
-    t.true(found.finishedAt >= found.startedAt && found.startedAt >= found.createdAt && found.createdAt > 0n);
+    // Not finished after started: containerd 1.6 stamps the start of a quick process after its end.
+    t.true(found.finishedAt >= found.createdAt && found.startedAt >= found.createdAt && found.createdAt > 0n);
   },
 
   'removing an image also frees what earlier container removals left pending': async (t, scene) => {
