@@ -19,7 +19,8 @@ export const DEFAULT_ENDPOINTS: readonly Endpoint[] = [
  * node only. Throws a `PortError` for everything else.
  */
 export function parseEndpoint(text: string): Endpoint {
-  const path = pathOf(text);
+  // gRPC would take two leading slashes for a host.
+  const path = pathOf(text).replace(/^\/+/, '/');
   if (!path.startsWith('/')) refuse('its path must be absolute', text);
   if (path.endsWith('/')) refuse('it must name a socket, not a directory', text);
   if (path.includes('\0')) refuse('a path holds no zero byte', text);

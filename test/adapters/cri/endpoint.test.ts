@@ -10,6 +10,7 @@ const accepts = test.macro({
 });
 test(accepts, 'unix:///run/containerd/containerd.sock', '/run/containerd/containerd.sock');
 test(accepts, 'unix:/run/crio/crio.sock', '/run/crio/crio.sock');
+test(accepts, 'unix:////run/x.sock', '/run/x.sock');
 test(accepts, '/run/my runtime.sock', '/run/my runtime.sock');
 test(accepts, ' /run/with:colon.sock ', '/run/with:colon.sock');
 test(accepts, `/${'x'.repeat(106)}`, `/${'x'.repeat(106)}`);
