@@ -9,8 +9,10 @@ export function fullReference(reference: string): string {
   const tagged = hasTag || digest !== null ? name : `${name}:latest`;
   const [head] = tagged.split('/');
   const hasRegistry = tagged.includes('/') && head !== undefined && /[.:]|^localhost$/.test(head);
-  const prefix = hasRegistry ? '' : tagged.includes('/') ? 'docker.io/' : 'docker.io/library/';
-  return `${prefix}${tagged}${digest === null ? '' : `@${digest}`}`;
+  const located = hasRegistry ? tagged.replace(/^index\.docker\.io\//, 'docker.io/') : `docker.io/${tagged}`;
+  // A name without a user lies in the library, whether the default registry was written out or not.
+  const whole = located.replace(/^docker\.io\/(?=[^/]*$)/, 'docker.io/library/');
+  return `${whole}${digest === null ? '' : `@${digest}`}`;
 }
 
 /** An image id without its algorithm; ids come with and without `sha256:`. */
