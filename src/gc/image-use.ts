@@ -52,36 +52,47 @@ export function imagesInUse(
   return { users, unresolved };
 }
 
-/** Finds images by id, beginning of an id, tag or digest. */
+/**
+ * Finds images by id, beginning of an id, tag or digest. What a reference may mean, it means: several images may share the
+ * digest of one multi-platform index, and removing one too few is the safe mistake.
+ */
 class ImageLookup {
-  readonly #ids = new Map<string, string>();
-  readonly #names = new Map<string, string>();
+  readonly #ids = new Map<string, Set<string>>();
+  readonly #names = new Map<string, Set<string>>();
 
   constructor(images: readonly PlannedImage[]) {
     for (const image of images) {
-      this.#ids.set(bareId(image.id), image.id);
+      add(this.#ids, bareId(image.id), image.id);
       for (const name of [...image.tags, ...image.digests]) {
-        this.#names.set(fullReference(name), image.id);
+        add(this.#names, fullReference(name), image.id);
         // A bare digest names the image as well: runtimes report `sha256:…` where the reference was `name@sha256:…`.
         const digest = name.split('@')[1];
-        if (digest !== undefined) this.#ids.set(bareId(digest), image.id);
+        if (digest !== undefined) add(this.#ids, bareId(digest), image.id);
       }
     }
   }
 
   find(reference: string): readonly string[] {
-    const exact = this.#ids.get(bareId(reference));
-    if (exact !== undefined) return [exact];
-    const named = this.#names.get(fullReference(reference));
-    if (named !== undefined) return [named];
-    const [name, digest] = reference.split('@');
-    const byDigest = digest === undefined ? undefined : this.#ids.get(bareId(digest));
-    if (byDigest !== undefined) return [byDigest];
+    const [name = '', digest] = reference.split('@');
+    const exact = [
+      ...(this.#ids.get(bareId(digest ?? reference)) ?? []),
+      ...(this.#names.get(fullReference(reference)) ?? []),
+      ...(digest === undefined ? this.#beginningWith(reference) : []),
+    ];
     // `name:tag@digest` of an image that is listed by its tag alone.
-    const tagged = digest === undefined || name === undefined ? undefined : this.#names.get(fullReference(name));
-    if (tagged !== undefined) return [tagged];
+    return exact.length === 0 && digest !== undefined ? [...(this.#names.get(fullReference(name)) ?? [])] : exact;
+  }
+
+  #beginningWith(reference: string): readonly string[] {
     if (!looksLikeId(reference)) return [];
     const start = bareId(reference);
-    return [...this.#ids].filter(([id]) => id.startsWith(start)).map(([, id]) => id);
+    if (this.#ids.has(start)) return [];
+    return [...this.#ids].flatMap(([id, images]) => (id.startsWith(start) ? [...images] : []));
   }
+}
+
+function add(index: Map<string, Set<string>>, key: string, image: string): void {
+  const known = index.get(key);
+  if (known === undefined) index.set(key, new Set([image]));
+  else known.add(image);
 }
