@@ -1,10 +1,8 @@
 import { Command, CommanderError, Option } from 'commander';
 import { FLAGS, type FlagValue } from '../config/flags.js';
 import { productVersion } from '../daemon/version.js';
+import { EXIT } from './exit-code.js';
 import type { SettingsOptions } from './load-settings.js';
-
-/** Exit codes: 0 done, 1 it failed, 2 the command line or the configuration is wrong. */
-export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
 
 /**
  * Reads the command line, runs the command, answers with the exit code. Commands are loaded when they are used: a start

@@ -1,7 +1,7 @@
 import { PortError } from '../ports/port-error.js';
 import { messageOf } from '../reclaim/removal.js';
-import { EXIT } from './command-line.js';
 import { renderConfigShow } from './config-show.js';
+import { EXIT } from './exit-code.js';
 import { readSettings, type SettingsOptions } from './load-settings.js';
 
 /** Options of `reclaimd config show`. */

@@ -10,7 +10,7 @@ import type { MountsPort } from '../ports/mounts.js';
 import { PortError } from '../ports/port-error.js';
 import { messageOf } from '../reclaim/removal.js';
 import { instant } from '../units/units.js';
-import { EXIT } from './command-line.js';
+import { EXIT } from './exit-code.js';
 import { DemoStory } from './render/demo-story.js';
 
 /** Options of `reclaimd demo`. */

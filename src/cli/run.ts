@@ -5,9 +5,10 @@ import { createLogger, type Logger } from '../adapters/log/logger.js';
 import type { Settings } from '../config/settings.js';
 import { onePass } from '../daemon/one-pass.js';
 import { runDaemon } from '../daemon/run.js';
+import type { CycleMode } from '../manager/cycle.js';
 import { PortError } from '../ports/port-error.js';
 import { messageOf } from '../reclaim/removal.js';
-import { EXIT } from './command-line.js';
+import { EXIT } from './exit-code.js';
 import { readSettings, type SettingsOptions } from './load-settings.js';
 import { renderPass } from './render/pass.js';
 
@@ -24,14 +25,15 @@ export async function runCommand(options: RunCommandOptions): Promise<number> {
     for (const problem of loaded.problems) process.stderr.write(`${problem.severity}: ${problem.message}\n`);
     if (loaded.kind === 'refused') return EXIT.usage;
     const { settings } = loaded;
-    if (options.dryRun) {
+    if (options.dryRun && settings.log.format !== 'json') {
       process.stdout.write(renderPass(await onePass(settings, 'dry-run', existsSync), settings));
       return EXIT.done;
     }
     using destination = openDestination(settings);
     const logger = await createLogger({ level: settings.log.level, format: settings.log.format, destination });
     for (const { code, message } of loaded.problems) logger.warn({ event: 'configuration', code }, message);
-    return options.once ? await once(settings, logger) : await daemon(settings, logger);
+    if (options.dryRun) return await once(settings, logger, 'dry-run');
+    return options.once ? await once(settings, logger, 'act') : await daemon(settings, logger);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     process.stderr.write(`error: ${messageOf(error)}\n`);
@@ -39,8 +41,8 @@ export async function runCommand(options: RunCommandOptions): Promise<number> {
   }
 }
 
-async function once(settings: Settings, logger: Logger): Promise<number> {
-  const pass = await onePass(settings, 'act', existsSync);
+async function once(settings: Settings, logger: Logger, mode: CycleMode): Promise<number> {
+  const pass = await onePass(settings, mode, existsSync);
   pass.events.forEach(createEventLog(logger));
   return EXIT.done;
 }

@@ -1,8 +1,9 @@
+import type { ProfileName } from '../eviction/policy.js';
 import type { Threshold } from '../eviction/threshold.js';
 import type { Bytes, Milliseconds } from '../units/units.js';
 
 /** Which set of rules holds: ours, or the kubelet's with its quirks. */
-export type Profile = 'reclaimd' | 'kubelet';
+export type Profile = ProfileName;
 
 /** How much is logged; each level includes those after it. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';

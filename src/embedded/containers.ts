@@ -242,10 +242,12 @@ export class Containers {
     if (container.logPath !== '') await createLog(container.logPath);
   }
 
-  close(): void {
+  /** Kills everything; resolves when no process is left. */
+  async close(): Promise<void> {
     this.#closing.abort();
-    for (const { containers } of [this.#state, this.#state.lost])
-      for (const container of containers.values()) container.process?.kill();
+    const all = [...this.#state.containers.values(), ...this.#state.lost.containers.values()];
+    for (const { process } of all) process?.kill();
+    await Promise.all(all.map(({ process }) => process?.exited));
   }
 
   async #end(container: ContainerRecord, exitCode: number): Promise<void> {

@@ -149,9 +149,9 @@ async function assemble(
   const close = async (): Promise<void> => {
     faults.clear();
     await server.shut();
-    stats.close();
-    garbage.close();
-    containers.close();
+    await stats.close();
+    await garbage.close();
+    await containers.close();
     await writers.close();
     await disks.close();
   };

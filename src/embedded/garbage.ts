@@ -49,7 +49,9 @@ export class Garbage {
     return this.#serial.run(work);
   }
 
-  close(): void {
+  /** Resolves when the collection under way is over; what still waits goes with the disk. */
+  async close(): Promise<void> {
     this.#closing.abort();
+    await this.#serial.run(async () => undefined);
   }
 }

@@ -24,8 +24,11 @@ export async function removeStaleRuns(parent: string): Promise<readonly string[]
     const found = await stat(path).catch(() => null);
     if (found === null || !found.isDirectory() || found.uid !== process.getuid?.()) continue;
     await unmountBelow(path);
-    await rm(path, { recursive: true, force: true });
-    removed.push(path);
+    // The keeper of that run may be cleaning at this very moment: then it is not for us to fail.
+    await rm(path, { recursive: true, force: true }).then(
+      () => removed.push(path),
+      () => undefined,
+    );
   }
   return removed;
 }
@@ -44,6 +47,6 @@ async function unmountBelow(path: string): Promise<void> {
     .map((line) => line.split(' ')[1] ?? '')
     .filter((mountpoint) => mountpoint.startsWith(`${path}/`));
   for (const mountpoint of below) {
-    await once(spawn('umount', ['-l', mountpoint], { stdio: 'ignore' }), 'close');
+    await once(spawn('sh', ['-c', 'umount -l -- "$1"', 'sh', mountpoint], { stdio: 'ignore' }), 'close');
   }
 }

@@ -15,6 +15,7 @@ export class Stats {
   readonly #state: RuntimeState;
   readonly #periodMs: number;
   readonly #closing = new AbortController();
+  #looping: Promise<void> = Promise.resolve();
   #images: LayerSample | null = null;
   #containers: LayerSample | null = null;
 
@@ -25,11 +26,13 @@ export class Stats {
 
   /** Samples each period until closed. */
   start(): void {
-    void this.#loop();
+    this.#looping = this.#loop();
   }
 
-  close(): void {
+  /** Resolves when the sample under way is taken. */
+  async close(): Promise<void> {
     this.#closing.abort();
+    await this.#looping;
   }
 
   /** The directory that stands for the filesystem of writable layers. */

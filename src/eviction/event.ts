@@ -38,8 +38,10 @@ export type ReclaimOutcome =
   | 'exhausted'
   /** Removals succeeded, and five in a row changed nothing that can be measured. */
   | 'no-effect'
-  /** The runtime could not be asked. */
+  /** The runtime could not be asked: what cannot be listed cannot be collected. */
   | 'runtime-failed'
+  /** Nobody answers at the runtime's socket. */
+  | 'runtime-lost'
   /** The daemon ends. */
   | 'aborted';
 

@@ -160,6 +160,7 @@ const OUTCOMES: Readonly<Record<EventOf<'reclaim-finished'>['outcome'], string>>
   exhausted: 'that was all there is',
   'no-effect': 'the last removals changed nothing, so the others were left alone',
   'runtime-failed': 'the runtime could not be asked on',
+  'runtime-lost': 'the runtime went away meanwhile',
   aborted: 'the daemon ends',
 };
 

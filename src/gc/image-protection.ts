@@ -16,7 +16,11 @@ function compile(pattern: string): (image: PlannedImage) => boolean {
   const full = pattern.includes('*') ? pattern : fullReference(pattern);
   return (image) => {
     const names = [...image.tags, ...image.digests, image.id, bareId(image.id)];
-    if (names.some((name) => expression.test(name) || expression.test(fullReference(name)) || fullReference(name) === full)) {
+    if (
+      names.some(
+        (name) => expression.test(name) || expression.test(fullReference(name)) || fullReference(name) === full,
+      )
+    ) {
       return true;
     }
     return looksLikeId(pattern) && bareId(image.id).startsWith(bareId(pattern));

@@ -1,6 +1,6 @@
 import { groupBy } from '../units/group-by.js';
 import { type Instant, type Milliseconds, milliseconds } from '../units/units.js';
-import type { PlannedContainer, Planned, PodAnswers } from './inventory.js';
+import type { Planned, PlannedContainer, PodAnswers } from './inventory.js';
 
 /** How many dead containers are kept. Null = no limit. Mirrors the kubelet's container GC policy. */
 export interface ContainerLimits {

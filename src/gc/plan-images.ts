@@ -32,7 +32,11 @@ export interface ImagePlanInput {
  * pressure.
  */
 export function planImages(input: ImagePlanInput): readonly JudgedImage[] {
-  const judged = input.images.map((item) => ({ item, verdict: judge(item, input), record: input.history.get(item.id) }));
+  const judged = input.images.map((item) => ({
+    item,
+    verdict: judge(item, input),
+    record: input.history.get(item.id),
+  }));
   const goes = judged.filter((each) => each.verdict.kind === 'goes');
   const old = goes.filter((each) => !isYoung(each.record, input));
   const young = goes.filter((each) => isYoung(each.record, input));
@@ -43,7 +47,11 @@ export function planImages(input: ImagePlanInput): readonly JudgedImage[] {
 }
 
 /** Why an image must not be removed at all, whatever the pressure; null when nothing forbids it. */
-export function forbiddance(image: PlannedImage, use: ImageUse, protectedBy: ImagePlanInput['protectedBy']): string | null {
+export function forbiddance(
+  image: PlannedImage,
+  use: ImageUse,
+  protectedBy: ImagePlanInput['protectedBy'],
+): string | null {
   const user = use.users.get(image.id);
   if (user !== undefined) return user;
   if (image.pinned) return 'pinned by the runtime';

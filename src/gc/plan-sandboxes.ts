@@ -1,5 +1,5 @@
 import { groupBy } from '../units/group-by.js';
-import type { PlannedContainer, PlannedSandbox, Planned, PodAnswers } from './inventory.js';
+import type { Planned, PlannedContainer, PlannedSandbox, PodAnswers } from './inventory.js';
 
 /** Why a sandbox goes. */
 export type SandboxReason = 'its pod is gone' | 'its pod has finished' | 'a newer one took its place';

@@ -16,11 +16,11 @@ import type { PodRecord, PodsPort } from '../ports/pods.js';
 import type { RuntimePort } from '../ports/runtime.js';
 import type { ContainerGC } from '../reclaim/container-gc.js';
 import { type ImageGC, imageSubject } from '../reclaim/image-gc.js';
-import { LateSpace } from '../reclaim/late-space.js';
+import { LateSpace, SPACE_COMES_WITHIN } from '../reclaim/late-space.js';
 import { buildSignalToNodeReclaimFuncs } from '../reclaim/node-reclaim-funcs.js';
 import { messageOf, waitForLateSpace } from '../reclaim/removal.js';
 import { addResults, isReached, nothingRemoved, type ReclaimRun, type StepResult } from '../reclaim/run.js';
-import { SPACE_COMES_WITHIN, settle } from '../reclaim/settle.js';
+import { settle } from '../reclaim/settle.js';
 import { elapsed, later, type Milliseconds, milliseconds } from '../units/units.js';
 import type { Looker } from './look.js';
 
@@ -151,7 +151,8 @@ class Pass {
 
   async *#serve(pressed: Pressed, mayEvict: boolean): AsyncGenerator<EvictionEvent, void> {
     const outcome = yield* this.#collect(pressed);
-    if (outcome === 'reached' || outcome === 'aborted' || this.#abort.aborted) return;
+    // Without a runtime nobody can be evicted either, and what it keeps will be there when it is back.
+    if (outcome === 'reached' || outcome === 'runtime-lost' || outcome === 'aborted' || this.#abort.aborted) return;
     // Look again just before: collecting took its time, and the world may have recovered.
     yield* this.#look();
     if (isRelieved(pressed, this.state.observations, this.#settings) || !mayEvict) return;

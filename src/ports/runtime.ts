@@ -135,7 +135,12 @@ export class RuntimeError extends PortError {
 
   constructor(
     message: string,
-    facts: { readonly kind: RuntimeErrorKind; readonly call: string; readonly target?: string; readonly cause?: unknown },
+    facts: {
+      readonly kind: RuntimeErrorKind;
+      readonly call: string;
+      readonly target?: string;
+      readonly cause?: unknown;
+    },
   ) {
     super(message, { cause: facts.cause });
     this.kind = facts.kind;

@@ -7,7 +7,7 @@ import type { FilesPort } from '../ports/files.js';
 import type { PodRecord, PodsPort } from '../ports/pods.js';
 import type { ContainerRecord, RuntimePort } from '../ports/runtime.js';
 import { type Bytes, milliseconds } from '../units/units.js';
-import { carryOut, messageOf, type Removal, type Removed } from './removal.js';
+import { carryOut, failureOf, messageOf, type Removal, type Removed, toError } from './removal.js';
 import { addResults, nothingRemoved, type ReclaimRun, type ReclaimStepRun } from './run.js';
 
 /** Removes containers that nobody needs. Mirrors the kubelet's `ContainerGC`. */
@@ -43,10 +43,10 @@ export function createContainerGC(deps: ContainerGcDeps): ContainerGC {
       return [...containers, ...sandboxes];
     },
     async *deleteAllUnusedContainers(run) {
-      const planned = await plan(deps, run).catch((error: unknown) => messageOf(error));
-      if (typeof planned === 'string') {
-        yield listFailed(deps, 'containers and pods', planned);
-        return nothingRemoved('runtime-failed');
+      const planned = await plan(deps, run).catch(toError);
+      if (planned instanceof Error) {
+        yield listFailed(deps, 'containers and pods', messageOf(planned));
+        return nothingRemoved(failureOf(planned));
       }
       const containers = yield* carryOut(
         planned.containers,

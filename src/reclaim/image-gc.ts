@@ -7,7 +7,7 @@ import type { Clock } from '../ports/clock.js';
 import type { ContainerRecord, ImageRecord, RuntimePort } from '../ports/runtime.js';
 import type { Milliseconds } from '../units/units.js';
 import { createImageVolumes } from './image-volumes.js';
-import { carryOut, messageOf, type Removal } from './removal.js';
+import { carryOut, failureOf, messageOf, type Removal, toError } from './removal.js';
 import { nothingRemoved, type ReclaimRun, type ReclaimStepRun } from './run.js';
 
 /** Removes images that nobody uses. Mirrors the kubelet's `ImageGC`. */
@@ -82,10 +82,10 @@ export function createImageGC(deps: ImageGcDeps): ImageGC {
     detectImages: async (signal) => (await detect(signal)).use,
     planUnusedImages: async (run) => judge(await detect(run.signal), run),
     async *deleteUnusedImages(run) {
-      const inventory = await detect(run.signal).catch((error: unknown) => messageOf(error));
-      if (typeof inventory === 'string') {
-        yield { kind: 'list-failed', at: clock.now(), what: 'images and their users', message: inventory };
-        return nothingRemoved('runtime-failed');
+      const inventory = await detect(run.signal).catch(toError);
+      if (inventory instanceof Error) {
+        yield { kind: 'list-failed', at: clock.now(), what: 'images and their users', message: messageOf(inventory) };
+        return nothingRemoved(failureOf(inventory));
       }
       for (const { reference, container } of inventory.use.unresolved) {
         yield { kind: 'image-reference-unresolved', at: clock.now(), reference, container };

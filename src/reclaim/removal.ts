@@ -1,4 +1,5 @@
-import type { Availability, EvictionEvent, ReclaimOutcome, RemovalSubject } from '../eviction/event.js';
+import type { Availability, EventOf, EvictionEvent, ReclaimOutcome, RemovalSubject } from '../eviction/event.js';
+import { RuntimeError } from '../ports/runtime.js';
 import { type Bytes, bytes, elapsed, milliseconds } from '../units/units.js';
 import {
   isReached,
@@ -32,6 +33,12 @@ export interface RemovalManner {
 /** That many successful removals in a row without any measured gain end the collecting. */
 const NO_EFFECT_AFTER = 5;
 
+interface BatchEnd {
+  readonly progress: Progress;
+  /** Why the collecting ends here; null = it goes on. */
+  readonly failure: ReclaimOutcome | null;
+}
+
 interface Progress {
   readonly available: Availability;
   readonly bytesPerClaimed: number;
@@ -58,8 +65,8 @@ export async function* carryOut(plan: readonly Removal[], manner: RemovalManner,
     const batch = left.slice(0, batchSize(left, manner, progress, run));
     left = left.slice(batch.length);
     const next = yield* oneBatch(batch, manner, progress, run);
-    if (next === 'runtime-failed') return { ...progress.result, outcome: 'runtime-failed' };
-    progress = next;
+    progress = next.progress;
+    if (next.failure !== null) return { ...progress.result, outcome: next.failure };
   }
 }
 
@@ -76,16 +83,23 @@ async function* oneBatch(
   manner: RemovalManner,
   progress: Progress,
   run: ReclaimRun,
-): AsyncGenerator<EvictionEvent, Progress | 'runtime-failed'> {
-  const forbidden = await manner.recheck().catch((error: unknown) => messageOf(error));
-  if (typeof forbidden === 'string') {
-    yield { kind: 'list-failed', at: run.clock.now(), what: 'the users of what is to be removed', message: forbidden };
-    return 'runtime-failed';
+): AsyncGenerator<EvictionEvent, BatchEnd> {
+  const forbidden = await manner.recheck().catch(toError);
+  if (forbidden instanceof Error) {
+    yield {
+      kind: 'list-failed',
+      at: run.clock.now(),
+      what: 'the users of what is to be removed',
+      message: messageOf(forbidden),
+    };
+    return { progress, failure: failureOf(forbidden) };
   }
-  const done = await Promise.all(batch.map((removal) => attempt(removal, forbidden(removal.subject), run)));
+  const attempts = await Promise.all(batch.map((removal) => attempt(removal, forbidden(removal.subject), run)));
+  const done = attempts.map((each) => each.event);
   yield* done;
+  const failure = attempts.some((each) => each.error !== null && isLost(each.error)) ? 'runtime-lost' : null;
   const removed = done.filter((event) => event.kind === 'removed');
-  if (removed.length === 0) return { ...progress, available: await run.look() };
+  if (removed.length === 0) return { progress: { ...progress, available: await run.look() }, failure };
   const claims = removed.map((event) => event.subject.claimed);
   const claimed = claims.every((each) => each !== null) ? bytes(claims.reduce((sum, each) => sum + each, 0)) : null;
   const settled = await settleBatch(claimed, manner, progress, run);
@@ -100,36 +114,47 @@ async function* oneBatch(
   };
   const hadEffect = settled.rose || removed.some((event) => hasRisen(event.availableBefore, event.availableAfter));
   return {
-    available: settled.available,
-    bytesPerClaimed: learned(progress, claimed, settled.available, run),
-    withoutEffect: hadEffect ? 0 : progress.withoutEffect + removed.length,
-    result: countIn(
-      progress.result,
-      removed,
-      claimed ?? bytes(claims.reduce<number>((sum, each) => sum + (each ?? 0), 0)),
-    ),
+    failure,
+    progress: {
+      available: settled.available,
+      bytesPerClaimed: learned(progress, claimed, settled.available, run),
+      withoutEffect: hadEffect ? 0 : progress.withoutEffect + removed.length,
+      result: countIn(
+        progress.result,
+        removed,
+        claimed ?? bytes(claims.reduce<number>((sum, each) => sum + (each ?? 0), 0)),
+      ),
+    },
   };
 }
 
-async function attempt(removal: Removal, forbidden: string | null, run: ReclaimRun) {
+/** What one attempt told, and the error where it failed. */
+interface Attempt {
+  readonly event: EventOf<'removed'> | EventOf<'removal-skipped'> | EventOf<'removal-failed'>;
+  readonly error: Error | null;
+}
+
+async function attempt(removal: Removal, forbidden: string | null, run: ReclaimRun): Promise<Attempt> {
   const { subject } = removal;
-  if (forbidden !== null) {
-    return { kind: 'removal-skipped' as const, at: run.clock.now(), subject, why: forbidden };
-  }
+  const skipped = (why: string): Attempt => ({
+    event: { kind: 'removal-skipped', at: run.clock.now(), subject, why },
+    error: null,
+  });
+  if (forbidden !== null) return skipped(forbidden);
   const availableBefore = await run.look();
   const began = run.clock.now();
-  try {
-    const outcome = await removal.carryOut(run.signal);
-    if (outcome.kind === 'skipped') {
-      return { kind: 'removal-skipped' as const, at: run.clock.now(), subject, why: outcome.why };
-    }
-    const took = elapsed(began, run.clock.now());
-    const availableAfter = await run.look();
-    return { kind: 'removed' as const, at: run.clock.now(), subject, availableBefore, availableAfter, took };
-  } catch (error) {
-    const took = elapsed(began, run.clock.now());
-    return { kind: 'removal-failed' as const, at: run.clock.now(), subject, message: messageOf(error), took };
+  const outcome = await removal.carryOut(run.signal).catch(toError);
+  const took = elapsed(began, run.clock.now());
+  if (outcome instanceof Error) {
+    const message = messageOf(outcome);
+    return { event: { kind: 'removal-failed', at: run.clock.now(), subject, message, took }, error: outcome };
   }
+  if (outcome.kind === 'skipped') return skipped(outcome.why);
+  const availableAfter = await run.look();
+  return {
+    event: { kind: 'removed', at: run.clock.now(), subject, availableBefore, availableAfter, took },
+    error: null,
+  };
 }
 
 /** After a batch: a look, or a wait where its space comes late and nobody knows how much it is. */
@@ -202,6 +227,21 @@ function countIn(
   const counts = { ...result.removed };
   for (const { subject } of removed) counts[subject.what] = (counts[subject.what] ?? 0) + 1;
   return { ...result, claimed: bytes(result.claimed + claimed), removed: counts };
+}
+
+/** What a failure to ask the runtime means for the collecting. */
+export function failureOf(error: unknown): 'runtime-lost' | 'runtime-failed' {
+  return isLost(error) ? 'runtime-lost' : 'runtime-failed';
+}
+
+/** Whether nobody answers at the runtime's socket: then nothing more is tried until it is back. */
+function isLost(error: unknown): boolean {
+  return error instanceof RuntimeError && error.kind === 'unavailable';
+}
+
+/** What was thrown, as an error. */
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
 /** The words of a failure with those of its causes. */

@@ -5,11 +5,6 @@ import { isReached, type ReclaimRun } from './run.js';
 
 /** How often free space is looked at while it comes back; one look costs some 20 µs. */
 const LOOK_EVERY = milliseconds(20);
-/**
- * How long space that a removal gave back may take: containerd answers RemoveContainer first and frees 40-600 ms later, 1.6 s
- * once, measured.
- */
-export const SPACE_COMES_WITHIN = milliseconds(2_000);
 /** How long is waited between batches when nobody knows what a batch held: what it took in all but one measurement. */
 export const USUALLY_COMES_WITHIN = milliseconds(650);
 

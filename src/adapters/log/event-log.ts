@@ -4,9 +4,9 @@ import { explain, thresholdText } from '../../eviction/explain.js';
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
 
-/** How loud each kind of event is; null = not a line of the log. Transitions and deeds are logged, states are not. */
+/** How loud each kind of event is. Transitions and deeds are logged; what is only a state is for debugging. */
 const LEVELS = {
-  observed: null,
+  observed: 'debug',
   'layout-changed': 'info',
   'layout-unknown': 'warn',
   'image-path-fallback': 'warn',
@@ -37,7 +37,7 @@ const LEVELS = {
   'runtime-lost': 'error',
   'runtime-back': 'info',
   'pass-failed': 'error',
-} as const satisfies Record<EvictionEvent['kind'], Level | null>;
+} as const satisfies Record<EvictionEvent['kind'], Level>;
 
 /** Pods of a ranking that are logged; a node of 500 pods would make a line of 100 kB. */
 const RANKING_SHOWN = 10;
@@ -51,8 +51,7 @@ export function createEventLog(logger: Logger): (event: EvictionEvent) => void {
   return (event) => {
     if (!isNews(event, said)) return;
     const level = LEVELS[event.kind];
-    if (level === null) return;
-    logger[level](fieldsOf(event), explain(event));
+    if (logger.isLevelEnabled(level)) logger[level](fieldsOf(event), explain(event));
   };
 }
 
@@ -97,6 +96,10 @@ function fieldsOf({ kind, at: _, ...event }: EvictionEvent): Record<string, unkn
       fields['ranked'] = event.ranking.length;
     } else if (name === 'subject' && 'subject' in event) {
       Object.assign(fields, event.subject);
+    } else if (name === 'sight' && 'sight' in event) {
+      fields['available'] = Object.fromEntries(
+        [...event.sight.observations].map(([signal, { available }]) => [signal, available]),
+      );
     } else if (name === 'took' || name === 'waited') {
       fields[`${name}Ms`] = Math.round(Number(value) * 10) / 10;
     } else {

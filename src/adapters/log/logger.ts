@@ -1,5 +1,7 @@
 import pino, { type DestinationStream, type Logger, type LoggerOptions } from 'pino';
+
 export type { Logger } from 'pino';
+
 import type { LogDestination } from './destination.js';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';

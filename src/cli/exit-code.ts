@@ -1,0 +1,2 @@
+/** Exit codes: 0 done, 1 it failed, 2 the command line or the configuration is wrong. */
+export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
