@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -41,6 +42,11 @@ export interface DaemonUnderTest {
   output(): string;
 }
 
+/** Where its output is kept as well, so that a failed test can show it. */
+export function daemonLog(lab: LabContainerd): string {
+  return join(lab.paths.work, 'reclaimd.log');
+}
+
 const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 
 /** Starts the daemon in the runtime's namespace, with the lab's disk as nodefs and imagefs alike. */
@@ -61,6 +67,7 @@ export async function startDaemon(lab: LabContainerd, spec: DaemonSpec): Promise
     if (stream === null) throw new Error(`Cannot read the daemon's output as it has none: ${source}`);
     createInterface({ input: stream }).on('line', (line) => {
       text.push(line);
+      appendFileSync(daemonLog(lab), `${line}\n`);
       const record = parse(line);
       if (record === undefined) return;
       lines.push(record);
@@ -69,6 +76,12 @@ export async function startDaemon(lab: LabContainerd, spec: DaemonSpec): Promise
   };
   hear('stdout');
   hear('stderr');
+
+  // Not the process's exit: its last lines may still be on their way then.
+  const ended = once(daemon.child, 'close').then((end: unknown[]) => {
+    const [code, signal] = end as [number | null, NodeJS.Signals | null];
+    return { code, signal };
+  });
 
   const line: DaemonUnderTest['line'] = (what, isIt, deadlineMs = 60_000) => {
     const past = lines.find(isIt);
@@ -87,7 +100,7 @@ export async function startDaemon(lab: LabContainerd, spec: DaemonSpec): Promise
       };
       const timer = setTimeout(() => fail(`${deadlineMs} ms have passed`), deadlineMs);
       waiting.add(tell);
-      void daemon.ended.then(({ code, signal }) => {
+      void ended.then(({ code, signal }) => {
         if (waiting.has(tell)) fail(`it has ended with ${signal ?? code}`);
       });
     });
@@ -98,11 +111,11 @@ export async function startDaemon(lab: LabContainerd, spec: DaemonSpec): Promise
     events: (...kinds) => lines.filter(({ event }) => typeof event === 'string' && kinds.includes(event)),
     line,
     event: (kind, deadlineMs) => line(`the event ${kind}`, ({ event }) => event === kind, deadlineMs),
-    ended: daemon.ended,
+    ended,
     terminate: async () => {
       const begin = performance.now();
       daemon.kill('SIGTERM');
-      const end = await daemon.ended;
+      const end = await ended;
       return { ...end, tookMs: performance.now() - begin };
     },
     output: () => text.join('\n'),

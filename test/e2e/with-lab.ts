@@ -1,6 +1,8 @@
+import { existsSync, readFileSync } from 'node:fs';
 import type { ExecutionContext } from 'ava';
 import { type ContainerdSpec, type LabContainerd, startContainerd } from '../lab/containerd.js';
 import type { Generation } from '../lab/parts.js';
+import { daemonLog } from './daemon.js';
 
 /** Kinds of small disks, each of about the least size that the filesystem takes. */
 export const DISKS = {
@@ -17,7 +19,7 @@ export const STAGES = [
   ['2.4', 'xfs'],
 ] as const satisfies readonly (readonly [Generation, keyof typeof DISKS])[];
 
-/** Plays on a runtime of its own and closes it; when the play fails, the end of the runtime's log goes with the failure. */
+/** Plays on a runtime of its own and closes it; when the play fails, their logs go with the failure. */
 export async function withLab(
   t: ExecutionContext,
   spec: ContainerdSpec,
@@ -30,6 +32,7 @@ export async function withLab(
     await play(lab);
   } catch (error) {
     t.log(`containerd:\n${lab.log().slice(-2_000)}`);
+    if (existsSync(daemonLog(lab))) t.log(`reclaimd:\n${readFileSync(daemonLog(lab), 'utf8').slice(-20_000)}`);
     throw error;
   } finally {
     await lab.close();
