@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startDaemon, writeSettings } from '../daemon.js';
+import { startEmbeddedProcess } from '../embedded.js';
+import type { Effort, Row, RowResult } from '../row.js';
+import { digits, range, summarise } from '../statistics.js';
+
+/**
+ * How soon a started daemon knows its disks: from just before the process is made to the line by which it says how the disks
+ * are laid out, which it knows from its first look, all three filesystems read and the runtime asked where they are.
+ */
+export const startRow: Row = {
+  name: 'start',
+  question: 'from the start of the process to the first sample',
+  missing: () => [],
+  run: measureStarts,
+};
+
+const MARK_MS = 250;
+
+async function measureStarts({ isQuick, say }: Effort): Promise<RowResult> {
+  const runs = isQuick ? 5 : 20;
+  await using runtime = await startEmbeddedProcess({ disk: { sizeBytes: 64 << 20, layout: 'shared' } });
+  const directory = mkdtempSync(join(tmpdir(), 'reclaimd-bench-'));
+  try {
+    const settings = writeSettings(directory, {
+      containerRuntimeEndpoint: runtime.endpoint,
+      rootDir: runtime.nodePath,
+      podLogsDir: runtime.logsPath,
+      sandboxImage: runtime.sandboxImage,
+    });
+    const daemon = async (): Promise<number> => {
+      const started = await startDaemon(settings);
+      const { at } = await started.next('layout-changed');
+      await started.stop();
+      return Number(at - started.startedAt) / 1e6;
+    };
+    await daemon();
+    await bareNode();
+    const starts = [];
+    const bare = [];
+    // In turns, so that both see the same machine.
+    for (let run = 1; run <= runs; run += 1) {
+      say(`start ${run} of ${runs}`);
+      starts.push(await daemon());
+      bare.push(await bareNode());
+    }
+    const summary = summarise(starts);
+    const bareSummary = summarise(bare);
+    return {
+      measures: [
+        {
+          what: 'process start -> first sample',
+          unit: 'ms',
+          value: summary.median,
+          spread: `${range(summary)} of ${runs}`,
+          mark: MARK_MS,
+          reference: `node -e 0, to its end: ${digits(bareSummary.median)} ms (${range(bareSummary)})`,
+        },
+      ],
+      notes: ['the first sample is known by the line of its layout in the log, as it arrives here'],
+    };
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+async function bareNode(): Promise<number> {
+  const before = process.hrtime.bigint();
+  const child = spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  if (code !== 0) throw new Error(`Cannot take a bare node as a reference as it must succeed: ${code}`);
+  return Number(process.hrtime.bigint() - before) / 1e6;
+}
