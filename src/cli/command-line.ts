@@ -32,7 +32,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     .addOption(new Option('--output <form>', 'table or json').choices(['table', 'json']).default('table'));
   show.action(async (options: { origin?: boolean; output: 'table' | 'json' }) => {
     const { configShowCommand } = await import('./config-show-command.js');
-    code = await configShowCommand({
+    code = configShowCommand({
       ...settingsOptions(show),
       origin: options.origin === true,
       output: options.output,

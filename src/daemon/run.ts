@@ -63,7 +63,7 @@ async function runParts(options: RunOptions, endpoint: string): Promise<void> {
   const { settings, logger, abort } = options;
   const version = productVersion();
   const kubelet = await watchKubelet(abort);
-  await using parts = buildParts(settings, { endpoint, kubeletRuns: kubelet.runs }, options.replacements);
+  await using parts = buildParts(settings, { endpoint, kubeletRuns: () => kubelet.runs() }, options.replacements);
   logger.info(
     {
       event: 'started',

@@ -59,7 +59,9 @@ export function createManager(deps: ManagerDeps): Manager {
     get state() {
       return state;
     },
-    wake: pipeline.wake,
+    wake: () => {
+      pipeline.wake();
+    },
     stop() {
       abort.abort();
       pipeline.stop();

@@ -19,9 +19,9 @@ import type { EvictionEvent } from '../eviction/event.js';
 /** What the pipeline drives. */
 export interface PipelineDeps {
   /** One pass, from look to eviction. Never rejects for what the outside does. */
-  pass(): AsyncIterable<EvictionEvent>;
+  readonly pass: () => AsyncIterable<EvictionEvent>;
   /** The pause before the next pass, in milliseconds, asked after each. */
-  pause(): number;
+  readonly pause: () => number;
   /** Events that come beside the passes. */
   readonly beside: readonly Observable<EvictionEvent>[];
   /** For tests; the real one otherwise. */
