@@ -246,8 +246,9 @@ export class Containers {
   async close(): Promise<void> {
     this.#closing.abort();
     const all = [...this.#state.containers.values(), ...this.#state.lost.containers.values()];
-    for (const { process } of all) process?.kill();
-    await Promise.all(all.map(({ process }) => process?.exited));
+    const processes = all.flatMap(({ process }) => (process === null ? [] : [process]));
+    for (const process of processes) process.kill();
+    await Promise.all(processes.map((process) => process.exited));
   }
 
   async #end(container: ContainerRecord, exitCode: number): Promise<void> {

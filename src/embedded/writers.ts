@@ -80,7 +80,6 @@ export class Writers {
       workerData: 'reclaimd-embedded-writers',
     });
     worker.on('message', (message: FromWriters) => this.#listeners.get(message.id)?.(message));
-    worker.unref();
     return worker;
   }
 }
