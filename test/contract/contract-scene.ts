@@ -143,6 +143,9 @@ export class Scene {
   async deadContainer(pod: ScenePod, wishes: SceneContainer): Promise<string> {
     const id = await this.container(pod, wishes);
     await this.untilState(id, ContainerState.CONTAINER_EXITED);
+    const { exitCode } = await this.status(id);
+    // What a shell says of a command that it does not know: the test would then be about nothing.
+    if (exitCode === 127) throw new Error(`Cannot use the container as its shell lacks a command of: ${wishes.script}`);
     return id;
   }
 
