@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { logDestination } from '../adapters/log/destination.js';
 import { createLogger } from '../adapters/log/logger.js';
 import { loadSettings } from '../config/load.js';
@@ -146,26 +147,19 @@ async function prepareNode(runtime: EmbeddedRuntime, story: DemoStory): Promise<
 }
 
 function demoSettings(runtime: EmbeddedRuntime): Settings {
+  const path = new URL('../../../config/demo.yaml', import.meta.url);
   const loaded = loadSettings({
-    file: {
-      path: 'demo',
-      text: JSON.stringify({
-        containerRuntimeEndpoint: runtime.endpoint,
-        rootDir: runtime.disks.node.path,
-        podLogsDir: runtime.logsPath,
-        sandboxImage: runtime.sandboxImage,
-        evictionHard: { 'nodefs.available': '80Mi', 'imagefs.available': '80Mi' },
-        evictionMinimumReclaim: { 'nodefs.available': '70Mi', 'imagefs.available': '70Mi' },
-        evictionPressureTransitionPeriod: '3s',
-        imageMinimumGCAge: '1s',
-        evictBesideKubelet: true,
-      }),
-    },
+    file: { path: 'config/demo.yaml', text: readFileSync(path, 'utf8') },
+    flags: [
+      { name: 'runtime-endpoint', value: runtime.endpoint },
+      { name: 'root-dir', value: runtime.disks.node.path },
+      { name: 'pod-logs-dir', value: runtime.logsPath },
+      { name: 'sandbox-image', value: runtime.sandboxImage },
+    ],
   });
   if (loaded.kind === 'loaded') return loaded.settings;
-  throw new Error(
-    `Cannot run the demonstration as its own settings must load: ${loaded.problems.map((each) => each.message).join('; ')}`,
-  );
+  const problems = loaded.problems.map((each) => each.message).join('; ');
+  throw new Error(`Cannot run the demonstration as config/demo.yaml must load: ${problems}`);
 }
 
 /** Where nothing can be mounted, the numbers come from the runtime's account instead of statfs. */

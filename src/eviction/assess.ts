@@ -75,7 +75,12 @@ export function assess(
     pressing: new Set(pressing.map((each) => each.id)),
     firstMet,
     conditionTimes: times,
-    conditions: reportedConditions(times, settings.transitionPeriod, now, policy.name === 'reclaimd'),
+    conditions: reportedConditions(
+      times,
+      settings.transitionPeriod,
+      now,
+      policy.eviction.zeroTransition === 'what-holds-now',
+    ),
   };
 }
 

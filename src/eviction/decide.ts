@@ -41,7 +41,8 @@ export function decide(
 ): Decision {
   const pressed = pressedDevices(assessment.fresh, observations, layout, settings);
   if (pressed.length === 0) return { kind: 'rest' };
-  if (state.evictionUnderWay !== null) return { kind: 'hold', pressed };
+  const waits = settings.policy.eviction.nextEviction === 'after-effect-was-measured';
+  if (waits && state.evictionUnderWay !== null) return { kind: 'hold', pressed };
   return { kind: 'serve', pressed };
 }
 

@@ -22,10 +22,14 @@ export interface Policy {
     readonly filesystemsPerPass: 'first' | 'all';
     /** When another pod may go. */
     readonly nextEviction: 'next-pass' | 'after-effect-was-measured';
-    /** Whether the first derived containerfs thresholds count only from the second pass on. */
-    readonly derivedThresholdsCount: 'from-second-pass' | 'at-once';
-    /** Whether a pod that failed to die counts as evicted. */
-    readonly failedKillCounts: boolean;
+    /** Whether a pod that was told to end and is still there may be chosen again. */
+    readonly toldPods: 'chosen-again' | 'never-again';
+    /** What an eviction that freed less than a tenth of what was expected leads to. */
+    readonly futileEviction: 'next-pod' | 'ends-series';
+    /** Pods that hold less than a hundredth of what is missing. */
+    readonly smallPods: 'ranked' | 'passed-over';
+    /** What a transition period of zero reports. */
+    readonly zeroTransition: 'nothing' | 'what-holds-now';
   };
   readonly gc: {
     /** How much unused content goes under pressure. */
@@ -61,8 +65,10 @@ export const POLICIES = {
       inodeRequest: 'byte-request',
       filesystemsPerPass: 'first',
       nextEviction: 'next-pass',
-      derivedThresholdsCount: 'from-second-pass',
-      failedKillCounts: true,
+      toldPods: 'chosen-again',
+      futileEviction: 'next-pod',
+      smallPods: 'ranked',
+      zeroTransition: 'nothing',
     },
     gc: {
       amount: 'everything',
@@ -85,8 +91,10 @@ export const POLICIES = {
       inodeRequest: 'none',
       filesystemsPerPass: 'all',
       nextEviction: 'after-effect-was-measured',
-      derivedThresholdsCount: 'at-once',
-      failedKillCounts: false,
+      toldPods: 'never-again',
+      futileEviction: 'ends-series',
+      smallPods: 'passed-over',
+      zeroTransition: 'what-holds-now',
     },
     gc: {
       amount: 'until-target',

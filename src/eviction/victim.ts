@@ -25,7 +25,8 @@ export function chooseVictim(ranking: readonly Standing[], missing: number, poli
   if (mayGo.length === 0) {
     return { kind: 'nobody', reason: `all ${ranking.length} pods are protected (${reasonsOf(ranking)})` };
   }
-  const worthwhile = policy.name === 'kubelet' ? mayGo : mayGo.filter((each) => isWorthwhile(each, missing));
+  const worthwhile =
+    policy.eviction.smallPods === 'ranked' ? mayGo : mayGo.filter((each) => isWorthwhile(each, missing));
   const [standing] = worthwhile;
   if (standing === undefined) {
     return { kind: 'nobody', reason: `no pod that may go holds a hundredth of what is missing` };

@@ -144,7 +144,7 @@ class Pass {
       availableBefore: underWay.availableBefore,
       availableAfter: seen.available,
       missing: this.#missing(underWay.signal, this.state.observations),
-      endsSeries: !nothingIsDue && isFutile,
+      endsSeries: !nothingIsDue && isFutile && this.#settings.policy.eviction.futileEviction === 'ends-series',
       took: elapsed(underWay.killedAt, now),
     });
   }
@@ -290,6 +290,7 @@ class Pass {
       runtime.listSandboxes(this.#abort),
     ]);
     const active = (await pods.list(containers, sandboxes, this.#abort)).filter((pod) => !pod.isFinished);
+    const neverAgain = this.#settings.policy.eviction.toldPods === 'never-again';
     const usage = await this.#deps.measurePods(active, signal, this.#layout, this.#abort);
     const candidates = active.map(
       (pod): Candidate => ({
@@ -298,7 +299,10 @@ class Pass {
         priority: pod.priority,
         usage: usage.get(pod.uid) ?? null,
         request: SIGNALS[signal].resource === 'memory' ? pod.memoryRequest : pod.storageRequest,
-        protectedBy: protectionOf({ ...pod, isUnderWay: this.state.toldToEnd.has(pod.uid) }, protectedNamespaces),
+        protectedBy: protectionOf(
+          { ...pod, isUnderWay: neverAgain && this.state.toldToEnd.has(pod.uid) },
+          protectedNamespaces,
+        ),
       }),
     );
     return {
