@@ -45,10 +45,12 @@ function standingOf(candidate: Candidate, signal: Signal, policy: Policy): Stand
   const { usage } = candidate;
   if (usage === null) return { ...candidate, isOverRequest: null, excess: null };
   const request = candidate.request ?? 0;
-  const countsInodes = SIGNALS[signal].resource === 'inodes';
-  // Nobody can request inodes, so any use exceeds the request; the kubelet subtracts the byte request all the same.
-  const subtracted = countsInodes && policy.eviction.inodeRequest === 'none' ? 0 : request;
-  return { ...candidate, isOverRequest: usage > (countsInodes ? 0 : request), excess: usage - subtracted };
+  const { resource, unit } = SIGNALS[signal];
+  // Nobody can request inodes or processes, so any use exceeds the request; of inodes the kubelet subtracts the byte
+  // request all the same.
+  const requested = unit === 'count' ? 0 : request;
+  const subtracted = resource === 'inodes' && policy.eviction.inodeRequest === 'byte-request' ? request : requested;
+  return { ...candidate, isOverRequest: usage > requested, excess: usage - subtracted };
 }
 
 const byPriority: Comparator = (a, b) => (a.priority ?? 0) - (b.priority ?? 0);
