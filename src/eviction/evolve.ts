@@ -23,7 +23,12 @@ export function evolve(state: EvictionState, event: EvictionEvent, settings: Evi
     case 'signal-unknown-for-long':
       return { ...state, unknown: withWarned(state.unknown, event.signal) };
     case 'pod-killed':
-      if (event.outcome.kind === 'failed') return state;
+      if (event.outcome.kind === 'failed') {
+        return {
+          ...state,
+          killFailed: new Map([...[...state.killFailed].slice(1 - TOLD_KEPT), [event.pod.uid, event.at]]),
+        };
+      }
       return {
         ...state,
         helpless: null,

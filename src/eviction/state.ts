@@ -57,6 +57,8 @@ export interface EvictionState {
   readonly evictionUnderWay: EvictionUnderWay | null;
   /** Uids of pods that were told to end: never chosen again, gone or not. The newest thousand. */
   readonly toldToEnd: ReadonlySet<string>;
+  /** Pods whose end failed outright, with the time: others are considered before they are tried again. */
+  readonly killFailed: ReadonlyMap<string, Instant>;
   /** The available amount at which a series of evictions ended for having brought nothing; null while none has. */
   readonly seriesEnded: { readonly signal: Signal; readonly available: number; readonly missing: number } | null;
   /** The reason why nothing helps, as last said; null while something does. */
@@ -79,6 +81,7 @@ export const INITIAL_STATE: EvictionState = {
   samples: new Map(),
   evictionUnderWay: null,
   toldToEnd: new Set(),
+  killFailed: new Map(),
   seriesEnded: null,
   helpless: null,
 };

@@ -7,6 +7,8 @@ import type { Threshold } from './threshold.js';
 export const CRITICAL_PRIORITY = 2_000_000_000;
 /** Grace that a hard eviction gives. */
 export const HARD_GRACE = milliseconds(1_000);
+/** A pod whose end failed is tried again after this; meanwhile the next candidate is considered. */
+export const RETRY_KILL_AFTER = milliseconds(60_000);
 /** A pod that holds less than this share of what is missing is passed over: its end would change nothing. */
 const WORTHWHILE_SHARE = 1 / 100;
 
@@ -42,6 +44,8 @@ export interface PodStanding {
   readonly priority: number | null;
   readonly namespace: string;
   readonly isUnderWay: boolean;
+  /** Its end failed less than `RETRY_KILL_AFTER` ago. */
+  readonly hasJustFailed: boolean;
 }
 
 /**
@@ -54,6 +58,7 @@ export function protectionOf(pod: PodStanding, protectedNamespaces: readonly str
   if (pod.priority !== null && pod.priority >= CRITICAL_PRIORITY) return `critical priority ${pod.priority}`;
   if (protectedNamespaces.includes(pod.namespace)) return `namespace ${pod.namespace} is protected`;
   if (pod.isUnderWay) return 'was told to end already';
+  if (pod.hasJustFailed) return 'could not be ended a moment ago';
   return null;
 }
 

@@ -10,7 +10,8 @@ import { type EvictionState, INITIAL_STATE } from '../eviction/state.js';
 import type { Threshold } from '../eviction/threshold.js';
 import { messageOf } from '../reclaim/removal.js';
 import type { Milliseconds } from '../units/units.js';
-import { type CycleDeps, type CycleMode, runPass } from './cycle.js';
+import { type CycleMode, runPass } from './cycle.js';
+import { type CycleDeps, LAYOUT_UNTIL_TOLD } from './pass.js';
 import { createPipeline } from './pipeline.js';
 import { watchRuntime } from './watch-runtime.js';
 
@@ -51,7 +52,7 @@ export function createManager(deps: ManagerDeps): Manager {
 
   const pipeline = createPipeline({
     pass: () => pass('act'),
-    pause: () => pauseBeforeNextLook(state, settingsFor(state.layout ?? 'one-disk'), deps.cadence),
+    pause: () => pauseBeforeNextLook(state, settingsFor(state.layout ?? LAYOUT_UNTIL_TOLD), deps.cadence),
     beside: [defer(() => from(watchRuntime(deps, abort.signal)))],
   });
   return {

@@ -48,10 +48,10 @@ export async function measurePods(
   abort: AbortSignal,
 ): Promise<ReadonlyMap<string, number | null>> {
   const { filesystem, unit } = SIGNALS[signal];
-  if (filesystem === null) return new Map();
+  if (filesystem === null) return memoryOf(deps, pods, signal, abort);
   const parts: readonly UsagePart[] = MEASURED_PARTS[layout][filesystem];
   const layers = parts.includes('rootfs')
-    ? await writableLayers(deps.runtime, abort)
+    ? await containerUsage(deps.runtime, abort)
     : new Map<string, ContainerUsage>();
   const { signal: walkSignal, end } = deadline(deps.clock, WALK_TIME, abort);
   const measured = new Map<string, number | null>();
@@ -75,7 +75,24 @@ export async function measurePods(
   return measured;
 }
 
-async function writableLayers(runtime: RuntimePort, abort: AbortSignal): Promise<ReadonlyMap<string, ContainerUsage>> {
+/** Working sets as the runtime reports them; processes of a pod are told by nobody here. */
+async function memoryOf(
+  deps: PodUsageDeps,
+  pods: readonly PodRecord[],
+  signal: Signal,
+  abort: AbortSignal,
+): Promise<ReadonlyMap<string, number | null>> {
+  if (SIGNALS[signal].resource !== 'memory') return new Map();
+  const usage = await containerUsage(deps.runtime, abort);
+  return new Map(
+    pods.map((pod) => {
+      const known = pod.containers.flatMap(({ id }) => usage.get(id)?.memoryWorkingSet ?? []);
+      return [pod.uid, known.length === 0 ? null : known.reduce<number>((sum, each) => sum + each, 0)];
+    }),
+  );
+}
+
+async function containerUsage(runtime: RuntimePort, abort: AbortSignal): Promise<ReadonlyMap<string, ContainerUsage>> {
   const usage = await runtime.listContainerUsage(abort).catch(() => []);
   return new Map(usage.map((each) => [each.id, each]));
 }
