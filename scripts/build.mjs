@@ -7,10 +7,14 @@ import { ensureInstalled, root } from './ensure-installed.mjs';
 /** Installs what is missing and compiles; ends the process when the compiler finds an error. */
 export function build() {
   ensureInstalled();
-  const { status } = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'], {
-    cwd: root,
-    stdio: ['ignore', 2, 2],
-  });
+  const { status } = spawnSync(
+    process.execPath,
+    [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'],
+    {
+      cwd: root,
+      stdio: ['ignore', 2, 2],
+    },
+  );
   if (status !== 0) process.exit(status ?? 1);
 }
 

@@ -7,7 +7,11 @@ import { root } from './ensure-installed.mjs';
 build();
 const bin = (name) => join(root, 'node_modules/.bin', name);
 const checks = [
-  ['formatting', bin('biome'), ['check', '--config-path=config', '.', ...(process.argv.includes('--fix') ? ['--write'] : [])]],
+  [
+    'formatting',
+    bin('biome'),
+    ['check', '--config-path=config', '.', ...(process.argv.includes('--fix') ? ['--write'] : [])],
+  ],
   ['lint', bin('eslint'), ['-c', 'config/eslint.config.mjs', '--max-warnings=0', 'src', 'test']],
   ['one-way imports', bin('depcruise'), ['--config', 'config/dependency-cruiser.cjs', 'src']],
   ['dead code', bin('knip'), ['--config', 'config/knip.json']],

@@ -13,16 +13,30 @@ const template = {
     {
       local: join(root, 'node_modules/.bin/protoc-gen-ts_proto'),
       out,
-      opt: ['outputServices=grpc-js', 'forceLong=bigint', 'importSuffix=.js', 'esModuleInterop=true', 'enumsAsLiterals=true', 'outputJsonMethods=false', 'outputPartialMethods=true'],
+      opt: [
+        'outputServices=grpc-js',
+        'forceLong=bigint',
+        'importSuffix=.js',
+        'esModuleInterop=true',
+        'enumsAsLiterals=true',
+        'outputJsonMethods=false',
+        'outputPartialMethods=true',
+      ],
     },
   ],
 };
-execFileSync(join(root, 'node_modules/.bin/buf'), ['generate', '--template', JSON.stringify(template), 'src/proto'], { cwd: root, stdio: 'inherit' });
+execFileSync(join(root, 'node_modules/.bin/buf'), ['generate', '--template', JSON.stringify(template), 'src/proto'], {
+  cwd: root,
+  stdio: 'inherit',
+});
 if (check) {
-  const same = readFileSync(join(out, 'cri.ts'), 'utf8') === readFileSync(join(root, 'src/proto/generated/cri.ts'), 'utf8');
+  const same =
+    readFileSync(join(out, 'cri.ts'), 'utf8') === readFileSync(join(root, 'src/proto/generated/cri.ts'), 'utf8');
   rmSync(out, { recursive: true });
   if (!same) {
-    console.error('Cannot accept src/proto/generated/cri.ts as it must be what src/proto/cri.proto generates: run npm run generate');
+    console.error(
+      'Cannot accept src/proto/generated/cri.ts as it must be what src/proto/cri.proto generates: run npm run generate',
+    );
     process.exit(1);
   }
 }
