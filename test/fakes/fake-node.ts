@@ -1,0 +1,159 @@
+import type { EvictionSettings } from '../../src/eviction/assess.js';
+import { deriveContainerfs } from '../../src/eviction/containerfs.js';
+import { LineBook } from '../../src/eviction/evaluate.js';
+import type { EventOf, EvictionEvent } from '../../src/eviction/event.js';
+import type { FsLayout } from '../../src/eviction/layout.js';
+import { POLICIES, type ProfileName } from '../../src/eviction/policy.js';
+import { type EvictionState, INITIAL_STATE } from '../../src/eviction/state.js';
+import type { Threshold } from '../../src/eviction/threshold.js';
+import type { ContainerLimits } from '../../src/gc/plan-containers.js';
+import { type CycleMode, runPass } from '../../src/manager/cycle.js';
+import { createLooker } from '../../src/manager/look.js';
+import type { CycleDeps } from '../../src/manager/pass.js';
+import { createContainerGC } from '../../src/reclaim/container-gc.js';
+import { createImageGC } from '../../src/reclaim/image-gc.js';
+import { createKillPodNow } from '../../src/reclaim/kill-pod-now.js';
+import { LateSpace } from '../../src/reclaim/late-space.js';
+import { measurePods } from '../../src/reclaim/pod-usage.js';
+import { type Milliseconds, milliseconds } from '../../src/units/units.js';
+import { FakeFiles } from './fake-files.js';
+import { FakeMounts } from './fake-mounts.js';
+import { FakeNodeStats } from './fake-node-stats.js';
+import { FakePods } from './fake-pods.js';
+import { FakeRuntime } from './fake-runtime.js';
+import { type FakeWorld, PATHS } from './fake-world.js';
+
+/** What the operator of a node wants. */
+export interface NodeWishes {
+  readonly thresholds: readonly Threshold[];
+  readonly profile?: ProfileName;
+  readonly minAge?: Milliseconds;
+  readonly sandboxImage?: string | null;
+  readonly protectedImages?: readonly string[];
+  readonly protectedNamespaces?: readonly string[];
+  readonly maxPodGrace?: Milliseconds | null;
+  readonly evictionOff?: string | null;
+  readonly kubeletRuns?: boolean;
+  readonly limits?: ContainerLimits;
+}
+
+type Hear = (event: EvictionEvent) => void;
+
+const NO_LIMITS: ContainerLimits = { minAge: milliseconds(0), maxPerPodContainer: null, maxContainers: null };
+/** Between two passes; the numbers of the next one are newer then. */
+const PAUSE = 100;
+
+/** The real passes, collectors and kill over a world in memory. Every pass continues from where the last one left off. */
+export class FakeNode {
+  readonly runtime: FakeRuntime;
+  readonly mounts: FakeMounts;
+  readonly files: FakeFiles;
+  readonly pods: FakePods;
+  readonly nodeStats: FakeNodeStats;
+  readonly deps: CycleDeps;
+  readonly abort = new AbortController();
+  state: EvictionState = INITIAL_STATE;
+
+  constructor(
+    readonly world: FakeWorld,
+    wishes: NodeWishes,
+  ) {
+    const { clock } = world;
+    const runtime = new FakeRuntime(world);
+    const files = new FakeFiles(world);
+    const pods = new FakePods(world);
+    const mounts = new FakeMounts(world);
+    const nodeStats = new FakeNodeStats(() => clock.now());
+    this.runtime = runtime;
+    this.mounts = mounts;
+    this.files = files;
+    this.pods = pods;
+    this.nodeStats = nodeStats;
+    const dirs = { podLogsDir: PATHS.logs, podVolumesDir: PATHS.volumes };
+    this.deps = {
+      clock,
+      runtime,
+      pods,
+      looker: createLooker({ mounts, nodeStats, runtime, clock, rootDir: PATHS.root }),
+      containerGC: createContainerGC({ runtime, pods, files, clock, limits: wishes.limits ?? NO_LIMITS, ...dirs }),
+      imageGC: createImageGC({
+        runtime,
+        clock,
+        minAge: wishes.minAge ?? milliseconds(0),
+        sandboxImage: wishes.sandboxImage ?? null,
+        protectedImages: wishes.protectedImages ?? [],
+      }),
+      killPod: createKillPodNow({
+        runtime,
+        files,
+        clock,
+        podLogsDir: PATHS.logs,
+        podVolumesDir: () => (wishes.kubeletRuns === true ? null : PATHS.volumes),
+      }),
+      measurePods: (active, signal, layout, abort) =>
+        measurePods({ runtime, files, clock, ...dirs }, active, signal, layout, abort),
+      late: new LateSpace(),
+      settingsFor: settingsByLayout(wishes),
+      protectedNamespaces: wishes.protectedNamespaces ?? [],
+      maxPodGrace: wishes.maxPodGrace ?? null,
+      evictionOff: () => wishes.evictionOff ?? null,
+    };
+  }
+
+  /** One pass, in virtual time; answers with its story, and tells each event to `hear` while the pass waits. */
+  async pass(mode: CycleMode = 'act', hear: Hear = () => {}): Promise<readonly EvictionEvent[]> {
+    this.world.clock.skip(PAUSE);
+    return this.world.clock.run(this.#tell(mode, hear));
+  }
+
+  /** A dry run that leaves no trace in the state, as somebody beside the daemon would make it. */
+  async rehearse(): Promise<readonly EvictionEvent[]> {
+    const before = this.state;
+    const events = await this.pass('dry-run');
+    this.state = before;
+    return events;
+  }
+
+  /** Several passes, one after the other. */
+  async passes(times: number): Promise<readonly EvictionEvent[]> {
+    const events: EvictionEvent[] = [];
+    for (let pass = 0; pass < times; pass += 1) events.push(...(await this.pass()));
+    return events;
+  }
+
+  async #tell(mode: CycleMode, hear: Hear): Promise<readonly EvictionEvent[]> {
+    const events: EvictionEvent[] = [];
+    const pass = runPass(this.deps, this.state, mode, this.abort.signal);
+    for (;;) {
+      const next = await pass.next();
+      if (next.done === true) {
+        this.state = next.value;
+        return events;
+      }
+      events.push(next.value);
+      hear(next.value);
+    }
+  }
+}
+
+/** The events of one kind, in order. */
+export function ofKind<Kind extends EvictionEvent['kind']>(
+  events: readonly EvictionEvent[],
+  kind: Kind,
+): readonly EventOf<Kind>[] {
+  return events.filter((event): event is EventOf<Kind> => event.kind === kind);
+}
+
+function settingsByLayout(wishes: NodeWishes): (layout: FsLayout) => EvictionSettings {
+  const made = new Map<FsLayout, EvictionSettings>();
+  return (layout) => {
+    const known = made.get(layout) ?? {
+      thresholds: deriveContainerfs(wishes.thresholds, layout).thresholds,
+      transitionPeriod: milliseconds(0),
+      policy: POLICIES[wishes.profile ?? 'reclaimd'],
+      lines: new LineBook(),
+    };
+    made.set(layout, known);
+    return known;
+  };
+}

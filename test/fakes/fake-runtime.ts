@@ -1,0 +1,200 @@
+import type { Clock } from '../../src/ports/clock.js';
+import {
+  type ContainerStatusRecord,
+  type ContainerUsage,
+  type ImageRecord,
+  RuntimeError,
+  type RuntimeErrorKind,
+  type RuntimeEvent,
+  type RuntimePort,
+} from '../../src/ports/runtime.js';
+import { bytes, count, instant, type Milliseconds, milliseconds } from '../../src/units/units.js';
+import { EventSource } from './event-source.js';
+import { type FakeContainer, type FakeWorld, PATHS } from './fake-world.js';
+
+/** A call of the runtime, by its name in the port. */
+export type Call = Exclude<keyof RuntimePort, 'events'>;
+
+export interface MadeCall {
+  readonly call: Call;
+  readonly target: string | null;
+  readonly grace: number | null;
+}
+
+/** What a call does instead of what was asked. `stuck`: it runs into its deadline, and nothing happened. */
+export type Fault = RuntimeErrorKind | 'stuck';
+
+const MUTATING: ReadonlySet<Call> = new Set([
+  'stopContainer',
+  'removeContainer',
+  'stopSandbox',
+  'removeSandbox',
+  'removeImage',
+]);
+/** How long a stuck call takes to say so. */
+const DEADLINE = milliseconds(2_000);
+
+/** The world as a runtime shows it, with faults on demand. It keeps what it was asked. */
+export class FakeRuntime implements RuntimePort {
+  readonly calls: MadeCall[] = [];
+  isDown = false;
+  /** How long each call takes. */
+  latency: Readonly<Partial<Record<Call, number>>> = {};
+  /** Seen just before a call takes effect: tests change the world or judge here. */
+  beforeEffect: ((made: MadeCall) => void) | null = null;
+  readonly eventSource = new EventSource<RuntimeEvent>();
+  /** The most removals that were under way at one time. */
+  mostAtOnce = 0;
+  #atOnce = 0;
+  readonly #faults = new Map<string, Fault>();
+
+  constructor(
+    readonly world: FakeWorld,
+    readonly clock: Clock = world.clock,
+  ) {}
+
+  /** Makes a call fail, for one target or for all. */
+  fail(call: Call, fault: Fault, target = '*'): void {
+    this.#faults.set(`${call} ${target}`, fault);
+  }
+
+  heal(call: Call, target = '*'): void {
+    this.#faults.delete(`${call} ${target}`);
+  }
+
+  /** What was asked to change something, in order. */
+  get mutations(): readonly MadeCall[] {
+    return this.calls.filter(({ call }) => MUTATING.has(call));
+  }
+
+  targetsOf(call: Call): readonly (string | null)[] {
+    return this.calls.filter((made) => made.call === call).map((made) => made.target);
+  }
+
+  identify(signal?: AbortSignal) {
+    return this.#ask('identify', null, signal, () => ({ name: 'fake', version: '1.0', apiVersion: 'v1' }));
+  }
+
+  listContainers(signal?: AbortSignal) {
+    return this.#ask('listContainers', null, signal, () => [...this.world.containers.values()]);
+  }
+
+  listSandboxes(signal?: AbortSignal) {
+    return this.#ask('listSandboxes', null, signal, () => [...this.world.sandboxes.values()]);
+  }
+
+  listImages(signal?: AbortSignal): Promise<readonly ImageRecord[]> {
+    return this.#ask('listImages', null, signal, () => [...this.world.images.values()]);
+  }
+
+  imageFsInfo(signal?: AbortSignal) {
+    const at = (mountpoint: string) => [{ mountpoint, usedBytes: null, inodesUsed: null, at: null }];
+    return this.#ask('imageFsInfo', null, signal, () => ({
+      imageFilesystems: at(PATHS.images),
+      containerFilesystems: at(PATHS.containers),
+    }));
+  }
+
+  containerStatus(id: string, signal?: AbortSignal) {
+    return this.#ask('containerStatus', id, signal, () => {
+      const container = this.world.containers.get(id);
+      return container === undefined ? null : statusOf(container);
+    });
+  }
+
+  imageStatus(reference: string, signal?: AbortSignal) {
+    return this.#ask('imageStatus', reference, signal, () => this.world.images.get(reference) ?? null);
+  }
+
+  listContainerUsage(signal?: AbortSignal) {
+    return this.#ask('listContainerUsage', null, signal, () =>
+      [...this.world.containers.values()].filter((each) => each.told !== 'nothing').map((each) => this.#usageOf(each)),
+    );
+  }
+
+  stopContainer(id: string, grace: Milliseconds, signal?: AbortSignal) {
+    return this.#ask('stopContainer', id, signal, () => this.world.setState(id, 'exited'), grace);
+  }
+
+  removeContainer(id: string, signal?: AbortSignal) {
+    return this.#ask('removeContainer', id, signal, () => this.world.removeContainer(id));
+  }
+
+  stopSandbox(id: string, signal?: AbortSignal) {
+    return this.#ask('stopSandbox', id, signal, () => {
+      const sandbox = this.world.sandboxes.get(id);
+      if (sandbox !== undefined) this.world.sandboxes.set(id, { ...sandbox, state: 'notready' });
+    });
+  }
+
+  /** Takes the sandbox's containers along, running or not, as real runtimes do. */
+  removeSandbox(id: string, signal?: AbortSignal) {
+    return this.#ask('removeSandbox', id, signal, () => {
+      this.world.sandboxes.delete(id);
+      for (const each of this.world.containers.values()) if (each.sandboxId === id) this.world.removeContainer(each.id);
+    });
+  }
+
+  removeImage(id: string, signal?: AbortSignal) {
+    return this.#ask('removeImage', id, signal, () => this.world.removeImage(id));
+  }
+
+  events(signal: AbortSignal): AsyncIterable<RuntimeEvent> {
+    return this.eventSource.subscribe(signal);
+  }
+
+  async #ask<Answer>(
+    call: Call,
+    target: string | null,
+    signal: AbortSignal | undefined,
+    effect: () => Answer,
+    grace: number | null = null,
+  ): Promise<Answer> {
+    const made = { call, target, grace };
+    this.calls.push(made);
+    const error = (kind: RuntimeErrorKind) =>
+      new RuntimeError(`Cannot ${call} as the runtime says: ${kind}`, { call, kind, ...(target && { target }) });
+    if (signal?.aborted === true) throw error('cancelled');
+    if (this.isDown) throw error('unavailable');
+    const isRemoval = MUTATING.has(call);
+    if (isRemoval) this.#atOnce += 1;
+    this.mostAtOnce = Math.max(this.mostAtOnce, this.#atOnce);
+    try {
+      const fault = this.#faults.get(`${call} ${target}`) ?? this.#faults.get(`${call} *`);
+      const takes = fault === 'stuck' ? DEADLINE : milliseconds(this.latency[call] ?? 0);
+      if (takes > 0) await this.clock.sleep(takes, signal);
+      if (fault !== undefined) throw error(fault === 'stuck' ? 'deadline' : fault);
+      this.beforeEffect?.(made);
+      return effect();
+    } finally {
+      if (isRemoval) this.#atOnce -= 1;
+    }
+  }
+
+  #usageOf(container: FakeContainer): ContainerUsage {
+    const { writable, told } = container;
+    return {
+      id: container.id,
+      writableLayer:
+        told === 'usage'
+          ? { used: bytes(writable.bytes), inodes: count(writable.inodes), at: this.clock.wall() }
+          : null,
+      memoryWorkingSet: container.state === 'running' ? bytes(1_048_576) : null,
+    };
+  }
+}
+
+function statusOf(container: FakeContainer): ContainerStatusRecord {
+  const { id, state, logPath, imageVolumes, annotations, createdAt } = container;
+  return {
+    id,
+    state,
+    logPath,
+    imageVolumes,
+    annotations,
+    exitCode: 0,
+    reason: '',
+    startedAt: createdAt,
+    finishedAt: state === 'exited' ? instant(createdAt + 1) : null,
+  };
+}
