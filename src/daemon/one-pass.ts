@@ -1,4 +1,5 @@
 import { systemClock } from '../adapters/host/clock.js';
+import { type HostInventory, hostInventory } from '../adapters/host/inventory.js';
 import { hostNodeStats } from '../adapters/host/node-stats.js';
 import type { Settings } from '../config/settings.js';
 import type { EvictionEvent } from '../eviction/event.js';
@@ -12,6 +13,8 @@ export interface PassResult {
   readonly events: readonly EvictionEvent[];
   readonly state: EvictionState;
   readonly endpoint: string;
+  /** What the host's own tools say of its disks; null in a pass for real. */
+  readonly inventory: HostInventory | null;
 }
 
 /**
@@ -28,7 +31,8 @@ export async function onePass(
   const kubeletRuns = await hostNodeStats({ clock: systemClock() }).kubeletRuns();
   await using parts = buildParts(settings, { endpoint, kubeletRuns: () => kubeletRuns });
   await parts.runtime.identify();
+  const inventory = mode === 'dry-run' ? await hostInventory() : null;
   const events: EvictionEvent[] = [];
   for await (const event of parts.manager.once(mode)) events.push(event);
-  return { events, state: parts.manager.state, endpoint };
+  return { events, state: parts.manager.state, endpoint, inventory };
 }

@@ -8,6 +8,7 @@ import type { Settings } from '../config/settings.js';
 import type { EvictionEvent } from '../eviction/event.js';
 import { thresholdText } from '../eviction/explain.js';
 import { PortError } from '../ports/port-error.js';
+import { RuntimeError, type RuntimeErrorKind } from '../ports/runtime.js';
 import { milliseconds } from '../units/units.js';
 import { buildParts, type Parts, type Replacements } from './build.js';
 import { productVersion } from './version.js';
@@ -85,7 +86,21 @@ async function runParts(options: RunOptions, endpoint: string): Promise<void> {
     if (!kubelet.runs()) return;
     hear({ kind: 'kubelet-beside', at: parts.clock.now(), evicts: settings.evictBesideKubelet });
   });
-  await untilAborted(parts, hear, abort);
+  await Promise.race([untilAborted(parts, hear, abort), refusal(parts, logger, abort)]);
+}
+
+/** What no waiting mends: the socket belongs to something else, or is not ours to use. A runtime that is down may come up. */
+const BEYOND_WAITING: ReadonlySet<RuntimeErrorKind> = new Set(['unimplemented', 'permission-denied']);
+
+/** Says who answers at the socket; rejects when that can never be a runtime for us, and never resolves. */
+async function refusal(parts: Parts, logger: Logger, abort: AbortSignal): Promise<never> {
+  try {
+    const { name, version, apiVersion } = await parts.runtime.identify(abort);
+    logger.info({ event: 'runtime', name, version, apiVersion }, `the container runtime is ${name} ${version}`);
+  } catch (error) {
+    if (error instanceof RuntimeError && BEYOND_WAITING.has(error.kind)) throw error;
+  }
+  return new Promise<never>(() => {});
 }
 
 /** A kubelet that starts later is noticed within this time. */

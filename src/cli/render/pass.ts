@@ -1,7 +1,7 @@
 import type { Settings } from '../../config/settings.js';
 import type { PassResult } from '../../daemon/one-pass.js';
 import { explain, lineText, thresholdText } from '../../eviction/explain.js';
-import { amountText } from '../../eviction/message.js';
+import { amountText, bytesText } from '../../eviction/message.js';
 
 /** What a dry run prints: where each threshold stands, and what a daemon would do now. */
 export function renderPass(pass: PassResult, settings: Settings): string {
@@ -10,6 +10,7 @@ export function renderPass(pass: PassResult, settings: Settings): string {
   return [
     `Dry run on ${pass.endpoint}, profile ${settings.profile}, layout ${pass.state.layout ?? 'unknown'}. Nothing is changed.`,
     '',
+    ...disks(pass.inventory),
     'Thresholds:',
     ...settings.thresholds.map((threshold) => {
       const seen = pass.state.observations.get(threshold.signal);
@@ -26,4 +27,15 @@ export function renderPass(pass: PassResult, settings: Settings): string {
     ...told,
     '',
   ].join('\n');
+}
+
+/** The disks as the host's own tools name them, so that a reader knows which device a line is about. */
+function disks(inventory: PassResult['inventory']): readonly string[] {
+  if (inventory === null) return [];
+  const mounts = (inventory.mounts ?? []).map(
+    ({ mountPoint, device, type, capacity, available }) =>
+      `  ${mountPoint}: ${device} (${type}), ${bytesText(available)} of ${bytesText(capacity)} available`,
+  );
+  const problems = inventory.problems.map((problem) => `  not known: ${problem}`);
+  return ['Disks, as df names them:', ...mounts, ...problems, ''];
 }
