@@ -6,6 +6,7 @@ import { hostNodeStats } from '../adapters/host/node-stats.js';
 import { criPods } from '../adapters/pods/cri-pods.js';
 import type { Settings } from '../config/settings.js';
 import { POLICIES } from '../eviction/policy.js';
+import type { Signal } from '../eviction/signal.js';
 import { createLooker } from '../manager/look.js';
 import { createManager, type Manager } from '../manager/manager.js';
 import type { Clock } from '../ports/clock.js';
@@ -38,6 +39,9 @@ export interface Parts extends AsyncDisposable {
   /** Calls on local disks that hang in threads of this process; while there are any, an ordinary exit would wait for them. */
   stuckCalls(): number;
 }
+
+/** The pods' cgroup is not read yet: a line on it would be unknown for ever, and warned about. */
+const UNMEASURED: Signal = 'allocatableMemory.available';
 
 /** Why pods are not evicted beside a kubelet. */
 const KUBELET_EVICTS = 'a kubelet runs on this node and evicts pods itself (evictBesideKubelet is off)';
@@ -86,7 +90,7 @@ export function buildParts(settings: Settings, node: NodeFacts, replacements: Re
     protectedNamespaces: settings.protectedNamespaces,
     maxPodGrace: settings.maxPodGracePeriod,
     evictionOff: () => (node.kubeletRuns() && !settings.evictBesideKubelet ? KUBELET_EVICTS : null),
-    thresholds: settings.thresholds,
+    thresholds: settings.thresholds.filter((each) => each.signal !== UNMEASURED),
     transitionPeriod: settings.pressureTransitionPeriod,
     cadence: settings.sampling,
   });

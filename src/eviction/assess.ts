@@ -36,6 +36,8 @@ export interface Assessment {
   readonly fresh: readonly Threshold[];
   /** Lines above the capacity, set aside. */
   readonly setAside: readonly Threshold[];
+  /** Past their grace and not cleared: the due ones, and in the reclaimd profile those that were due and cannot be seen. */
+  readonly unresolved: readonly ThresholdId[];
   /** Met since their target was last measured. */
   readonly pressing: ReadonlySet<ThresholdId>;
   readonly firstMet: FirstMetTimes;
@@ -55,14 +57,15 @@ export function assess(
 ): Assessment {
   const { policy, lines } = settings;
   const setAside =
-    policy.eviction.lineAboveCapacity === 'set-aside'
-      ? linesAboveCapacity(settings.thresholds, observations, lines)
-      : [];
+    policy.eviction.lineAboveCapacity === 'set-aside' ? stillAboveCapacity(state, settings, observations) : [];
   const thresholds = settings.thresholds.filter((each) => !setAside.includes(each));
   const below = thresholdsBelow(thresholds, observations, 'line', lines);
   const unresolved = thresholds.filter((each) => state.unresolved.includes(each.id));
   const met = mergeThresholds(below, thresholdsBelow(unresolved, observations, 'target', lines));
-  const firstMet = firstMetTimes(met, state.firstMet, now);
+  // What was due and cannot be seen is neither met nor cleared: seen again short of its target, it is due at once.
+  const unseen =
+    policy.eviction.conditionEnds === 'target' ? unresolved.filter((each) => !observations.has(each.signal)) : [];
+  const firstMet = firstMetTimes([...met, ...unseen], state.firstMet, now);
   const due = pastGrace(met, firstMet, now);
   const pressing = stillPressing(state, below, thresholds, observations, lines);
   const holding = conditionsOf(policy.eviction.conditionEnds === 'target' ? pressing : met);
@@ -72,6 +75,7 @@ export function assess(
     due,
     fresh: byUrgency(withFreshNumbers(due, observations, state.observations)),
     setAside,
+    unresolved: [...due, ...unseen].map((each) => each.id),
     pressing: new Set(pressing.map((each) => each.id)),
     firstMet,
     conditionTimes: times,
@@ -82,6 +86,18 @@ export function assess(
       policy.eviction.zeroTransition === 'what-holds-now',
     ),
   };
+}
+
+/** The thresholds whose line lies above the capacity; one that cannot be seen is what it was. */
+function stillAboveCapacity(
+  state: EvictionState,
+  { thresholds, lines }: EvictionSettings,
+  observations: Observations,
+): readonly Threshold[] {
+  const above = new Set(linesAboveCapacity(thresholds, observations, lines));
+  return thresholds.filter(
+    (each) => above.has(each) || (state.setAside.has(each.id) && !observations.has(each.signal)),
+  );
 }
 
 /**

@@ -55,13 +55,13 @@ export function evolve(state: EvictionState, event: EvictionEvent, settings: Evi
     case 'helpless':
       return { ...state, helpless: event.reason };
     case 'threshold-cleared':
+    case 'line-above-capacity':
       return { ...state, helpless: null };
     case 'layout-unknown':
     case 'image-path-fallback':
     case 'signal-unknown':
     case 'signal-known':
     case 'available-above-capacity':
-    case 'line-above-capacity':
     case 'threshold-met':
     case 'condition-on':
     case 'condition-off':
@@ -92,7 +92,7 @@ function afterLook(state: EvictionState, event: EventOf<'observed'>, settings: E
     lookedAt: at,
     layout: event.layout,
     firstMet: judged.firstMet,
-    unresolved: judged.due.map((each) => each.id),
+    unresolved: judged.unresolved,
     pressing: judged.pressing,
     conditionTimes: judged.conditionTimes,
     conditions: judged.conditions,
@@ -112,7 +112,9 @@ function unknownSignals(
 ): ReadonlyMap<Signal, UnknownSince> {
   return new Map(
     unknown.map(({ signal, reason, detail }) => {
-      const before = state.unknown.get(signal);
+      const row = state.unknown.get(signal);
+      // What cannot be measured here is no fault; a fault that follows it begins now.
+      const before = row?.reason === 'not-measurable' && reason !== row.reason ? undefined : row;
       return [signal, { reason, detail, since: before?.since ?? event.at, warned: before?.warned ?? false }];
     }),
   );

@@ -48,7 +48,8 @@ function thresholdChanges(
     const was = before.pressing.has(threshold.id);
     const is = after.pressing.has(threshold.id);
     const observation = after.observations.get(threshold.signal);
-    if (was === is || observation === undefined || threshold.isDerived) return [];
+    // One that is set aside has not cleared: its own event says what became of it.
+    if (was === is || observation === undefined || threshold.isDerived || after.setAside.has(threshold.id)) return [];
     const { line, target } = lines.lineOf(threshold, observation.capacity);
     return [
       {

@@ -247,5 +247,7 @@ export function toError(thrown: unknown): Error {
 /** The words of a failure with those of its causes. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  // A failed call carries the runtime's words in its own message; its cause would say them again.
+  if (error instanceof RuntimeError) return error.message;
   return error.cause instanceof Error ? `${error.message}: ${messageOf(error.cause)}` : error.message;
 }

@@ -87,7 +87,7 @@ const ROWS: readonly Row[] = [
     rule: 'the runtime takes no more connections now',
     value: 'endpoint',
   },
-  { code: status.UNAVAILABLE, text: /Protocol error/, kind: 'unavailable', rule: NOT_CRI, value: 'endpoint' },
+  { code: status.UNAVAILABLE, text: /Protocol error/, kind: 'unimplemented', rule: NOT_CRI, value: 'endpoint' },
   {
     code: status.UNAVAILABLE,
     text: /Failed to connect|No connection established/,

@@ -37,7 +37,7 @@ test(
   means,
   14,
   noConnection('Protocol error (2026-01-01T00:00:00.000Z)'),
-  'unavailable',
+  'unimplemented',
   /must speak CRI v1 over gRPC/,
 );
 test(means, 14, noConnection('Failed to connect'), 'unavailable', /closes every connection/);

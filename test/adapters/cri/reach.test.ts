@@ -75,7 +75,7 @@ test('a plain HTTP server', async (t) => {
     path,
   );
   const { error } = await reach(t, path);
-  t.is(error.kind, 'unavailable');
+  t.is(error.kind, 'unimplemented');
   t.regex(error.message, /must speak CRI v1 over gRPC/);
 });
 
