@@ -112,11 +112,12 @@ test('a threshold whose numbers are not there has no goal', (t) => {
   t.deepEqual(decision.kind === 'serve' ? decision.pressed[0]?.goals : null, []);
 });
 
-test('while an eviction is under way, pressure is held, not served', (t) => {
+test('while an eviction is under way, pressure is held, not served; the kubelet does not wait for its effect', (t) => {
   const state = stateWith({ evictionUnderWay: underWay({}) });
   const decision = decided([NODEFS], [observation('nodefs.available', 50)], 'one-disk', 'reclaimd', state);
   t.is(decision.kind, 'hold');
   t.deepEqual(groups(decision), ['nodefs.available: containers, images']);
+  t.is(decided([NODEFS], [observation('nodefs.available', 50)], 'one-disk', 'kubelet', state).kind, 'serve');
 });
 
 test('relief: reclaimd asks the pressed device, the kubelet every configured threshold', (t) => {

@@ -76,7 +76,14 @@ test('at most three reasons are said', (t) => {
   t.is(choose(rows, 1, 'reclaimd'), 'nobody: all 4 pods are protected (reason a; reason b; reason c)');
 });
 
-const POD: PodStanding = { isMirror: false, source: 'api', priority: 0, namespace: 'default', isUnderWay: false };
+const POD: PodStanding = {
+  isMirror: false,
+  source: 'api',
+  priority: 0,
+  namespace: 'default',
+  isUnderWay: false,
+  hasJustFailed: false,
+};
 
 for (const [title, changes, expected] of [
   ['an ordinary pod may go', {}, null],
@@ -89,6 +96,7 @@ for (const [title, changes, expected] of [
   ['a protected namespace stays', { namespace: 'kube-system' }, 'namespace kube-system is protected'],
   ['a namespace that only begins alike may go', { namespace: 'kube-system-2' }, null],
   ['a pod that was told to end is not told again', { isUnderWay: true }, 'was told to end already'],
+  ['a pod whose end just failed has to wait', { hasJustFailed: true }, 'could not be ended a moment ago'],
 ] as const satisfies readonly (readonly [string, Partial<PodStanding>, string | null])[]) {
   test(title, (t) => {
     t.is(protectionOf({ ...POD, ...changes }, ['kube-system']), expected);
