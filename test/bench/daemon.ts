@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../../scripts/reclaimd.cjs', import.meta.url));
 
 /** The program and arguments that a service manager starts the daemon with; the configuration file follows. */
 export const DAEMON_COMMAND: readonly [string, ...string[]] = [
   process.execPath,
   '--max-semi-space-size=1',
-  MAIN,
+  PROGRAM,
   'run',
   '--config',
 ];

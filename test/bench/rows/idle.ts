@@ -102,7 +102,7 @@ async function watch(lab: LabContainerd, seconds: number, say: (text: string) =>
         },
       ],
       notes: [
-        `${lab.title} with ${PODS * CONTAINERS_PER_POD} containers in ${PODS} pods, ext4 of ${DISK_MIB / 1024} GiB; started as node --max-semi-space-size=1 build/src/main.js run; after ${SETTLING_MS / 1_000} s of settling`,
+        `${lab.title} with ${PODS * CONTAINERS_PER_POD} containers in ${PODS} pods, ext4 of ${DISK_MIB / 1024} GiB; started as node --max-semi-space-size=1 scripts/reclaimd.cjs run; after ${SETTLING_MS / 1_000} s of settling`,
       ],
     };
   } finally {

@@ -19,6 +19,8 @@ export const sampleRow: Row = {
 };
 
 const MARK_MICROSECONDS = 50;
+/** Enough that the compiler of V8 has settled after the first block. */
+const LOOKS_IN_BLOCK = 2_000;
 /** systeminformation answers some questions from a cache when they come again within half a second. */
 const PAST_THE_CACHE_MS = 600;
 
@@ -26,14 +28,13 @@ async function measureSamples({ isQuick, say }: Effort): Promise<RowResult> {
   using mounts = hostMounts({ clock: systemClock() });
   const path = tmpdir();
   await expectReading(mounts, path);
-  const blocks = isQuick ? 5 : 15;
-  const looksInBlock = isQuick ? 500 : 2_000;
+  const blocks = isQuick ? 7 : 15;
 
   say('looks, one after the other');
   const look = async () => void (await mounts.look(path));
-  await cpuOfBlock(looksInBlock, look);
+  await cpuOfBlock(LOOKS_IN_BLOCK, look);
   const tight = [];
-  for (let block = 0; block < blocks; block += 1) tight.push(await cpuOfBlock(looksInBlock, look));
+  for (let block = 0; block < blocks; block += 1) tight.push(await cpuOfBlock(LOOKS_IN_BLOCK, look));
 
   say('looks with pauses, which find the caches of the processor cold');
   const pausing = () => delay(20);
@@ -61,7 +62,7 @@ async function measureSamples({ isQuick, say }: Effort): Promise<RowResult> {
         what: 'CPU of one look (stat and statfs)',
         unit: 'us',
         value: summary.median,
-        spread: `${range(summary)} of ${blocks} x ${looksInBlock}`,
+        spread: `${range(summary)} of ${blocks} x ${LOOKS_IN_BLOCK}`,
         mark: MARK_MICROSECONDS,
         reference: `spawn df: ${costText(df)}; si.fsSize: ${costText(fsSize)}`,
       },
