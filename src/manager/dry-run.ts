@@ -1,16 +1,17 @@
 import type { Pressed } from '../eviction/decide.js';
-import type { EvictionEvent } from '../eviction/event.js';
+import type { EvictionEvent, RemovalSubject } from '../eviction/event.js';
 import { SIGNALS } from '../eviction/signal.js';
+import type { ReclaimStep } from '../eviction/steps.js';
 import { chooseVictim } from '../eviction/victim.js';
 import { imageSubject } from '../reclaim/image-gc.js';
-import { messageOf } from '../reclaim/removal.js';
+import { messageOf, toError } from '../reclaim/removal.js';
+import type { ReclaimRun } from '../reclaim/run.js';
 import { rank } from './evict.js';
 import type { Pass } from './pass.js';
 
 /** The dry run: what would go, in order, with the part that is only needed if the listed sizes do not come back. */
 export async function* tellPlan(pass: Pass, pressed: Pressed): AsyncGenerator<EvictionEvent, void> {
   const run = pass.runFor(pressed);
-  const { containerGC, imageGC } = pass.deps;
   const available = await run.look();
   yield* pass.tell({
     kind: 'reclaim-started',
@@ -21,18 +22,27 @@ export async function* tellPlan(pass: Pass, pressed: Pressed): AsyncGenerator<Ev
     available,
     steps: pressed.steps,
   });
-  let left = pressed.goals.reduce((most, goal) => Math.max(most, goal.target - (available[goal.signal] ?? 0)), 0);
-  try {
-    const containers = pressed.steps.includes('containers') ? await containerGC.planUnusedContainers(run) : [];
-    const images = pressed.steps.includes('images') ? await imageGC.planUnusedImages(run) : [];
-    const subjects = [
-      ...containers.map((each) => each.subject),
-      ...images.flatMap(({ item, verdict }) => (verdict.kind === 'goes' ? [imageSubject(item, verdict.why)] : [])),
-    ];
+  const seen = pass.state.observations;
+  let left = pressed.goals.reduce(
+    (most, goal) => Math.max(most, goal.target - (available[goal.signal] ?? seen.get(goal.signal)?.available ?? 0)),
+    0,
+  );
+  let planned = 0;
+  // The collectors work one by one, so they tell one by one: that one cannot ask hides nothing of what the other would do.
+  for (const step of pressed.steps) {
+    const subjects = await subjectsOf(step, pass, run).catch(toError);
+    if (subjects instanceof Error) {
+      const what = `the ${step} that would go`;
+      yield* pass.tell({ kind: 'list-failed', at: pass.now(), what, message: messageOf(subjects) });
+      continue;
+    }
+    planned += subjects.length;
     for (const subject of subjects) {
       yield* pass.tell({ kind: 'would-remove', at: pass.now(), subject, onlyIfNeeded: left <= 0 });
       if (pass.settings.policy.gc.amount === 'until-target') left -= subject.claimed ?? 0;
     }
+  }
+  try {
     const { standings } = await rank(pass, pressed);
     const victim = chooseVictim(standings, left, pass.settings.policy);
     if (victim.kind === 'nobody') return;
@@ -42,9 +52,26 @@ export async function* tellPlan(pass: Pass, pressed: Pressed): AsyncGenerator<Ev
       at: pass.now(),
       standing,
       threshold: pressed.threshold,
-      onlyIfNeeded: subjects.length > 0,
+      onlyIfNeeded: planned > 0,
     });
   } catch (error) {
-    yield* pass.tell({ kind: 'list-failed', at: pass.now(), what: 'what would go', message: messageOf(error) });
+    yield* pass.tell({
+      kind: 'list-failed',
+      at: pass.now(),
+      what: 'the pods to choose from',
+      message: messageOf(error),
+    });
+  }
+}
+
+async function subjectsOf(step: ReclaimStep, pass: Pass, run: ReclaimRun): Promise<readonly RemovalSubject[]> {
+  const { containerGC, imageGC } = pass.deps;
+  switch (step) {
+    case 'containers':
+      return (await containerGC.planUnusedContainers(run)).map((each) => each.subject);
+    case 'images':
+      return (await imageGC.planUnusedImages(run)).flatMap(({ item, verdict }) =>
+        verdict.kind === 'goes' ? [imageSubject(item, verdict.why)] : [],
+      );
   }
 }
