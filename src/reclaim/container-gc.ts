@@ -7,6 +7,7 @@ import type { FilesPort } from '../ports/files.js';
 import type { PodRecord, PodsPort } from '../ports/pods.js';
 import type { ContainerRecord, RuntimePort } from '../ports/runtime.js';
 import { type Bytes, milliseconds } from '../units/units.js';
+import { layerUsage } from './layer-usage.js';
 import { carryOut, failureOf, messageOf, type Removal, type Removed, toError } from './removal.js';
 import { addResults, nothingRemoved, type ReclaimRun, type ReclaimStepRun } from './run.js';
 
@@ -34,6 +35,9 @@ export interface ContainerGcDeps {
 
 /** Grace for a container whose state the runtime does not know, before it is removed: the kubelet's smallest. */
 const UNKNOWN_STATE_GRACE = milliseconds(2_000);
+
+/** Sizes are for batching and for the log: the first removal does not wait longer for them than this. */
+const SIZES_WITHIN = milliseconds(100);
 
 /** Makes a container collector. */
 export function createContainerGC(deps: ContainerGcDeps): ContainerGC {
@@ -76,7 +80,7 @@ async function plan(deps: ContainerGcDeps, run: ReclaimRun): Promise<ContainerPl
   const [containers, sandboxes, sizes] = await Promise.all([
     runtime.listContainers(run.signal),
     runtime.listSandboxes(run.signal),
-    layerSizes(runtime, run.signal),
+    layerUsage(runtime, clock, SIZES_WITHIN, run.signal),
   ]);
   const answers = answersOf(await deps.pods.list(containers, sandboxes, run.signal));
   const plannedContainers = planContainers({
@@ -94,7 +98,9 @@ async function plan(deps: ContainerGcDeps, run: ReclaimRun): Promise<ContainerPl
   return {
     containers: plannedContainers.flatMap(({ item, why }) => {
       const container = byId.get(item.id);
-      return container === undefined ? [] : [containerRemoval(deps, container, why, sizes.get(item.id) ?? null)];
+      return container === undefined
+        ? []
+        : [containerRemoval(deps, container, why, sizes.get(item.id)?.writableLayer?.used ?? null)];
     }),
     sandboxes: planSandboxes(sandboxes, staying, answers, true).map(({ item, why }) =>
       sandboxRemoval(runtime, item, why),
@@ -109,14 +115,6 @@ async function sandboxUsers(
 ): Promise<(subject: RemovalSubject) => string | null> {
   const users = new Set((await deps.runtime.listContainers(run.signal)).map((each) => each.sandboxId));
   return (subject) => (users.has(subject.id) ? 'a container belongs to it' : null);
-}
-
-/** Sizes are for show and for batching; a runtime that does not tell them must not keep garbage from going. */
-async function layerSizes(runtime: RuntimePort, signal: AbortSignal): Promise<ReadonlyMap<string, Bytes>> {
-  const usage = await runtime.listContainerUsage(signal).catch(() => []);
-  return new Map(
-    usage.flatMap((each) => (each.writableLayer === null ? [] : [[each.id, each.writableLayer.used] as const])),
-  );
 }
 
 /** The two pod questions, answered from a list of pods: what no source lists is gone. */

@@ -8,6 +8,9 @@ import { elapsed, type Instant, type Milliseconds, milliseconds } from '../units
  */
 export const SPACE_COMES_WITHIN = milliseconds(2_000);
 
+/** What a collection books of space that comes late, and asks of it. */
+export type SpaceAccount = Pick<LateSpace, 'expect' | 'saw' | 'outstanding' | 'waitLeft'>;
+
 /**
  * The account of space that removals have freed and that has not come back yet. What is in it is neither removed for a second
  * time nor forgotten before a pod is chosen.
@@ -39,6 +42,21 @@ export class LateSpace {
   waitLeft(now: Instant): Milliseconds {
     if (this.#lastRemoval === null || this.#bytes === 0) return milliseconds(0);
     return milliseconds(Math.max(0, SPACE_COMES_WITHIN - elapsed(this.#lastRemoval, now)));
+  }
+
+  /**
+   * The account as a collection for another disk sees it, one on which no writable layers lie: what that removes comes back
+   * here, and it has nothing to wait for.
+   */
+  elsewhere(): SpaceAccount {
+    return {
+      expect: (claimed, _before, now) => {
+        this.expect(claimed, this.#seen, now);
+      },
+      saw: () => undefined,
+      outstanding: () => 0,
+      waitLeft: () => milliseconds(0),
+    };
   }
 }
 

@@ -6,6 +6,7 @@ import type { PodRecord } from '../ports/pods.js';
 import type { ContainerUsage, RuntimePort } from '../ports/runtime.js';
 import { type Milliseconds, milliseconds } from '../units/units.js';
 import { forEachBounded } from './image-volumes.js';
+import { layerUsage } from './layer-usage.js';
 
 /** A part of what a pod keeps on a disk. */
 export type UsagePart = 'rootfs' | 'logs' | 'volumes';
@@ -31,7 +32,7 @@ export interface PodUsageDeps {
 
 /** A walk of one pod's directory ends after so many entries; what was counted until then is a lower bound. */
 const MAX_ENTRIES = 200_000;
-/** All walks together end after so long: a victim has to be found while the disk fills. */
+/** The runtime's answer and all walks end after so long each: a victim has to be found while the disk fills. */
 const WALK_TIME = milliseconds(1_000);
 const CONCURRENCY = 4;
 
@@ -51,7 +52,7 @@ export async function measurePods(
   if (filesystem === null) return memoryOf(deps, pods, signal, abort);
   const parts: readonly UsagePart[] = MEASURED_PARTS[layout][filesystem];
   const layers = parts.includes('rootfs')
-    ? await containerUsage(deps.runtime, abort)
+    ? await layerUsage(deps.runtime, deps.clock, WALK_TIME, abort)
     : new Map<string, ContainerUsage>();
   const { signal: walkSignal, end } = deadline(deps.clock, WALK_TIME, abort);
   const measured = new Map<string, number | null>();
@@ -83,18 +84,13 @@ async function memoryOf(
   abort: AbortSignal,
 ): Promise<ReadonlyMap<string, number | null>> {
   if (SIGNALS[signal].resource !== 'memory') return new Map();
-  const usage = await containerUsage(deps.runtime, abort);
+  const usage = await layerUsage(deps.runtime, deps.clock, WALK_TIME, abort);
   return new Map(
     pods.map((pod) => {
       const known = pod.containers.flatMap(({ id }) => usage.get(id)?.memoryWorkingSet ?? []);
       return [pod.uid, known.length === 0 ? null : known.reduce<number>((sum, each) => sum + each, 0)];
     }),
   );
-}
-
-async function containerUsage(runtime: RuntimePort, abort: AbortSignal): Promise<ReadonlyMap<string, ContainerUsage>> {
-  const usage = await runtime.listContainerUsage(abort).catch(() => []);
-  return new Map(usage.map((each) => [each.id, each]));
 }
 
 /** The sum of the layers that are known, dead containers' too; null when none is. */

@@ -2,7 +2,7 @@ import type { Availability, EvictionEvent, Goal, ReclaimOutcome, RemovalKind } f
 import type { Policy } from '../eviction/policy.js';
 import type { Clock } from '../ports/clock.js';
 import { type Bytes, bytes } from '../units/units.js';
-import type { LateSpace } from './late-space.js';
+import type { SpaceAccount } from './late-space.js';
 
 /** One collection under pressure: what must be reached, and how to look whether it is. */
 export interface ReclaimRun {
@@ -14,7 +14,7 @@ export interface ReclaimRun {
   /** The available amounts of the goals' signals, fresh from statfs; a signal that cannot be seen is left out. */
   look(): Promise<Availability>;
   /** What is still coming back, over all collectors of the run. */
-  readonly late: LateSpace;
+  readonly late: SpaceAccount;
   readonly signal: AbortSignal;
 }
 
