@@ -1,4 +1,4 @@
-import type { Availability, EventOf, EvictionEvent, Goal, RemovalSubject } from './event.js';
+import type { Availability, EventOf, EvictionEvent, Goal, RemovalKind, RemovalSubject } from './event.js';
 import { lineOf } from './line.js';
 import { amountText, bytesText } from './message.js';
 import type { Standing } from './rank.js';
@@ -47,7 +47,7 @@ export function explain(event: EvictionEvent): string {
     case 'removal-skipped':
       return `left ${subjectText(event.subject)} alone: ${event.why}`;
     case 'batch-measured':
-      return `measured after ${event.removals} removals${gainText(event.availableBefore, event.availableAfter)}, waited ${Math.round(event.waited)} ms`;
+      return `measured after ${event.removals} ${event.removals === 1 ? 'removal' : 'removals'}${gainText(event.availableBefore, event.availableAfter)}, waited ${Math.round(event.waited)} ms`;
     case 'image-reference-unresolved':
       return `container ${event.container.slice(0, 13)} names an image that is not listed: ${event.reference}`;
     case 'list-failed':
@@ -164,12 +164,21 @@ const OUTCOMES: Readonly<Record<EventOf<'reclaim-finished'>['outcome'], string>>
   aborted: 'the daemon ends',
 };
 
+const MANY: Readonly<Record<RemovalKind, (many: number) => string>> = {
+  container: (many) => `${many} ${many === 1 ? 'container' : 'containers'}`,
+  sandbox: (many) => `${many} ${many === 1 ? 'sandbox' : 'sandboxes'}`,
+  image: (many) => `${many} ${many === 1 ? 'image' : 'images'}`,
+  'pod-logs': (many) => `logs of ${many} ${many === 1 ? 'pod' : 'pods'}`,
+  'pod-volumes': (many) => `volumes of ${many} ${many === 1 ? 'pod' : 'pods'}`,
+};
+
 function finishedText(event: EventOf<'reclaim-finished'>): string {
-  const removed = Object.entries(event.removed).map(([what, many]) => `${many} ${what}${many === 1 ? '' : 's'}`);
+  // `Object.entries` forgets that the keys are kinds of removals.
+  const removed = (Object.entries(event.removed) as [RemovalKind, number][]).map(([what, many]) => MANY[what](many));
   const gain = gainText(event.availableBefore, event.availableAfter);
   return (
-    `reclaimed ${removed.join(', ') || 'nothing'}${gain} measured, ${bytesText(event.claimed)} claimed, ` +
-    `in ${secondsText(event.took)}; ${OUTCOMES[event.outcome]}`
+    `reclaimed ${removed.join(', ') || 'nothing'}${gain === '' ? ':' : `${gain} measured,`} ` +
+    `${bytesText(event.claimed)} claimed, in ${secondsText(event.took)}; ${OUTCOMES[event.outcome]}`
   );
 }
 

@@ -26,7 +26,9 @@ export function evictionMessage(
   );
 }
 
+/** Inodes and processes cannot be requested: a request of bytes beside them would mislead. */
 function requestText(signal: Signal, victim: Standing): string {
+  if (SIGNALS[signal].unit === 'count') return '';
   if (victim.request === null) return ', its request is not known';
   return `, its request is ${amountText(signal, victim.request)}`;
 }

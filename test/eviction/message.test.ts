@@ -1,0 +1,67 @@
+import test from 'ava';
+import { amountText, bytesText, evictionMessage } from '../../src/eviction/message.js';
+import { POLICIES } from '../../src/eviction/policy.js';
+import { type Candidate, rankPods } from '../../src/eviction/rank.js';
+import type { Signal } from '../../src/eviction/signal.js';
+import { candidate, observation, threshold } from '../fakes/builders.js';
+
+const GI = 2 ** 30;
+
+for (const [value, expected] of [
+  [0, '0 B'],
+  [1, '1 B'],
+  [1_023, '1023 B'],
+  [1_024, '1.0 KiB'],
+  [1_536, '1.5 KiB'],
+  [2 ** 20 - 1, '1024.0 KiB'],
+  [2 ** 20, '1.0 MiB'],
+  [1.25 * GI, '1.3 GiB'],
+  [2 ** 40, '1.0 TiB'],
+  [2 ** 53, '8.0 PiB'],
+  [2 ** 60, '1024.0 PiB'],
+  [-3 * GI, '-3.0 GiB'],
+] as const) {
+  test(`${value} bytes are written ${expected}`, (t) => {
+    t.is(bytesText(value), expected);
+  });
+}
+
+test('counts are written plain', (t) => {
+  t.is(amountText('nodefs.inodesFree', 123_456), '123456');
+  t.is(amountText('pid.available', -5), '-5');
+  t.is(amountText('nodefs.available', 2_048), '2.0 KiB');
+});
+
+function message(signal: Signal, available: number, line: number, victim: Partial<Candidate>, others = 3): string {
+  const [standing] = rankPods([candidate('web', victim)], signal, POLICIES.reclaimd);
+  if (standing === undefined) throw new Error('Cannot rank one pod as one must come out: none');
+  return evictionMessage(threshold(signal, '10%'), observation(signal, available), line, standing, others);
+}
+
+test('a message says what ran out, where the line lies, what the pod uses and why it comes first', (t) => {
+  t.is(
+    message('nodefs.available', 8 * GI, 10 * GI, { usage: 3 * GI, request: GI, priority: -5 }),
+    'The node is low on ephemeral-storage: nodefs.available is 8.0 GiB, below 10.0 GiB; ' +
+      'the pod uses 3.0 GiB, its request is 1.0 GiB (priority -5; first of 4 ranked)',
+  );
+});
+
+test('what is not known is said to be not known', (t) => {
+  t.is(
+    message('nodefs.available', 8 * GI, 10 * GI, { usage: null, request: null, priority: null }, 0),
+    'The node is low on ephemeral-storage: nodefs.available is 8.0 GiB, below 10.0 GiB; ' +
+      'what the pod uses is not known (priority not known; first of 1 ranked)',
+  );
+  t.regex(message('memory.available', 1, 2, { usage: 3, request: null }), /uses 3 B, its request is not known/);
+});
+
+test('inodes and processes cannot be requested, so nothing is said of a request', (t) => {
+  t.is(
+    message('nodefs.inodesFree', 400, 500, { usage: 90, request: 2 * GI }),
+    'The node is low on inodes: nodefs.inodesFree is 400, below 500; the pod uses 90 (priority 0; first of 4 ranked)',
+  );
+  t.is(
+    message('pid.available', 40, 50, { usage: 9, request: 2 * GI }),
+    'The node is low on pids: pid.available is 40, below 50; the pod uses 9 (priority 0; first of 4 ranked)',
+  );
+});
