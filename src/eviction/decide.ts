@@ -3,9 +3,9 @@ import type { Instant } from '../units/units.js';
 import type { Assessment, EvictionSettings } from './assess.js';
 import { thresholdsBelow } from './evaluate.js';
 import type { Goal } from './event.js';
-import type { FsLayout } from './layout.js';
+import { deviceUnder, type FsLayout } from './layout.js';
 import type { Observations } from './observe.js';
-import { type FilesystemName, SIGNALS, type Signal } from './signal.js';
+import { SIGNALS, type Signal } from './signal.js';
 import type { EvictionState } from './state.js';
 import { type ReclaimStep, reclaimSteps } from './steps.js';
 import type { Threshold } from './threshold.js';
@@ -110,10 +110,5 @@ function goalsOf(
 function deviceOf(signal: Signal, layout: FsLayout): string {
   const { filesystem, resource } = SIGNALS[signal];
   if (filesystem === null) return resource;
-  const shared: Record<FsLayout, Record<FilesystemName, FilesystemName>> = {
-    'one-disk': { nodefs: 'nodefs', imagefs: 'nodefs', containerfs: 'nodefs' },
-    'image-disk': { nodefs: 'nodefs', imagefs: 'imagefs', containerfs: 'imagefs' },
-    'split-disks': { nodefs: 'nodefs', imagefs: 'imagefs', containerfs: 'nodefs' },
-  };
-  return shared[layout][filesystem];
+  return deviceUnder(filesystem, layout);
 }

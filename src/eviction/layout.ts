@@ -25,3 +25,14 @@ export function layoutOf(devices: Devices): FsLayout {
   if (devices.imagefs === devices.nodefs) return 'one-disk';
   return devices.containerfs === devices.imagefs ? 'image-disk' : 'split-disks';
 }
+
+const DEVICES = {
+  'one-disk': { nodefs: 'nodefs', imagefs: 'nodefs', containerfs: 'nodefs' },
+  'image-disk': { nodefs: 'nodefs', imagefs: 'imagefs', containerfs: 'imagefs' },
+  'split-disks': { nodefs: 'nodefs', imagefs: 'imagefs', containerfs: 'nodefs' },
+} as const satisfies Record<FsLayout, Record<FilesystemName, FilesystemName>>;
+
+/** Names the device that a filesystem lies on: those that share it have the same answer. */
+export function deviceUnder(filesystem: FilesystemName, layout: FsLayout): FilesystemName {
+  return DEVICES[layout][filesystem];
+}

@@ -70,7 +70,7 @@ async function* serve(pass: Pass, pressed: Pressed, mayEvict: boolean): AsyncGen
   if (outcome === 'reached' || outcome === 'runtime-lost' || outcome === 'aborted' || pass.abort.aborted) return;
   // Look again just before: collecting took its time, and the world may have recovered.
   yield* pass.look();
-  if (isRelieved(pressed, pass.state.observations, pass.settings) || !mayEvict) return;
+  if (isRelieved(pressed, pass.state.observations, pass.settings) || !mayEvict || pass.hasChosen) return;
   yield* evict(pass, pressed);
 }
 
@@ -108,7 +108,8 @@ async function* collect(pass: Pass, pressed: Pressed): AsyncGenerator<EvictionEv
       isTold = true;
       yield* pass.tell(next.value);
     }
-    if (result.outcome !== 'exhausted') break;
+    // That one collector's removals brought nothing says nothing of the next one's.
+    if (result.outcome !== 'exhausted' && result.outcome !== 'no-effect') break;
   }
   // Nobody is chosen while freed space is still coming back.
   const settled = await waitForLateSpace(await run.look(), run);

@@ -44,6 +44,7 @@ export async function* evict(pass: Pass, pressed: Pressed): AsyncGenerator<Evict
   if (victim.kind === 'nobody') return yield* helpless(pass, pressed, observation, victim.reason);
   const pod = ranked.pods.get(victim.standing.uid);
   if (pod === undefined) return;
+  pass.hasChosen = true;
   const grace = evictionGrace(pressed.threshold, pod.terminationGrace, pass.deps.maxPodGrace);
   const name = { uid: pod.uid, label: victim.standing.label };
   yield* pass.tell({

@@ -8,6 +8,7 @@ import type { FsLayout } from '../eviction/layout.js';
 import type { Policy } from '../eviction/policy.js';
 import { type EvictionState, INITIAL_STATE } from '../eviction/state.js';
 import type { Threshold } from '../eviction/threshold.js';
+import { LateSpace } from '../reclaim/late-space.js';
 import { messageOf } from '../reclaim/removal.js';
 import type { Milliseconds } from '../units/units.js';
 import { type CycleMode, runPass } from './cycle.js';
@@ -16,7 +17,7 @@ import { createPipeline } from './pipeline.js';
 import { watchRuntime } from './watch-runtime.js';
 
 /** What a manager works with: the world, and what the operator wants. */
-export interface ManagerDeps extends Omit<CycleDeps, 'settingsFor'> {
+export interface ManagerDeps extends Omit<CycleDeps, 'settingsFor' | 'late'> {
   readonly thresholds: readonly Threshold[];
   readonly transitionPeriod: Milliseconds;
   readonly policy: Policy;
@@ -39,11 +40,12 @@ export interface Manager {
 export function createManager(deps: ManagerDeps): Manager {
   const settingsFor = settingsByLayout(deps);
   const abort = new AbortController();
+  const late = new LateSpace();
   let state = INITIAL_STATE;
 
   async function* pass(mode: CycleMode): AsyncGenerator<EvictionEvent, void> {
     try {
-      state = yield* runPass({ ...deps, settingsFor }, state, mode, abort.signal);
+      state = yield* runPass({ ...deps, settingsFor, late }, state, mode, abort.signal);
     } catch (error) {
       // A fault of our own must not end the protection of the node; it is told in full and the next pass tries again.
       yield { kind: 'pass-failed', at: deps.clock.now(), message: messageOf(error) };

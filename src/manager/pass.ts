@@ -2,9 +2,9 @@ import type { EvictionSettings } from '../eviction/assess.js';
 import type { Pressed } from '../eviction/decide.js';
 import type { Availability, EvictionEvent } from '../eviction/event.js';
 import { evolve } from '../eviction/evolve.js';
-import type { FsLayout } from '../eviction/layout.js';
+import { deviceUnder, type FsLayout } from '../eviction/layout.js';
 import type { Observations } from '../eviction/observe.js';
-import { SIGNALS, type Signal } from '../eviction/signal.js';
+import { type FilesystemName, SIGNALS, type Signal } from '../eviction/signal.js';
 import type { EvictionState } from '../eviction/state.js';
 import { transitions } from '../eviction/transitions.js';
 import type { Clock } from '../ports/clock.js';
@@ -13,7 +13,7 @@ import type { PodRecord, PodsPort } from '../ports/pods.js';
 import type { RuntimePort } from '../ports/runtime.js';
 import type { ContainerGC } from '../reclaim/container-gc.js';
 import type { ImageGC } from '../reclaim/image-gc.js';
-import { LateSpace } from '../reclaim/late-space.js';
+import type { LateSpace } from '../reclaim/late-space.js';
 import type { ReclaimRun } from '../reclaim/run.js';
 import type { Instant, Milliseconds } from '../units/units.js';
 import type { Looker } from './look.js';
@@ -34,6 +34,8 @@ export interface CycleDeps {
     layout: FsLayout,
     abort: AbortSignal,
   ): Promise<ReadonlyMap<string, number | null>>;
+  /** What removals have freed and is still coming back: it outlives a pass. */
+  readonly late: LateSpace;
   /** The settings in force under a layout, containerfs thresholds derived. */
   settingsFor(layout: FsLayout): EvictionSettings;
   readonly protectedNamespaces: readonly string[];
@@ -49,6 +51,8 @@ export const LAYOUT_UNTIL_TOLD: FsLayout = 'one-disk';
 /** One pass while it goes on: the state that its events have made so far, and what its parts share. */
 export class Pass {
   state: EvictionState;
+  /** Whether this pass has chosen a pod: one at a time goes, whatever number of devices is short. */
+  hasChosen = false;
   readonly deps: CycleDeps;
   readonly abort: AbortSignal;
 
@@ -88,17 +92,22 @@ export class Pass {
 
   /** A collection for what presses: its goals, and how to look whether they are reached. */
   runFor(pressed: Pressed): ReclaimRun {
-    const { looker, clock } = this.deps;
+    const { looker, clock, late } = this.deps;
     const { filesystem } = SIGNALS[pressed.threshold.signal];
     return {
       goals: pressed.goals,
       isHard: pressed.thresholds.some((each) => each.urgency.kind === 'hard'),
       policy: this.settings.policy,
       clock,
-      late: new LateSpace(),
+      late: this.#holdsLayers(filesystem) ? late : late.elsewhere(),
       signal: this.abort,
       look: async () => (filesystem === null ? {} : availabilityOf(pressed, await looker.lookAt(filesystem))),
     };
+  }
+
+  /** Whether the writable layers, whose space comes late, lie on the disk of this filesystem. */
+  #holdsLayers(filesystem: FilesystemName | null): boolean {
+    return filesystem !== null && deviceUnder(filesystem, this.layout) === deviceUnder('containerfs', this.layout);
   }
 
   /** How much of a signal is missing to the strictest target among the thresholds that press. */

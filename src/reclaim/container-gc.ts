@@ -10,6 +10,7 @@ import { type Bytes, milliseconds } from '../units/units.js';
 import { layerUsage } from './layer-usage.js';
 import { carryOut, failureOf, messageOf, type Removal, type Removed, toError } from './removal.js';
 import { addResults, nothingRemoved, type ReclaimRun, type ReclaimStepRun } from './run.js';
+import { bytesGained } from './settle.js';
 
 /** Removes containers that nobody needs. Mirrors the kubelet's `ContainerGC`. */
 export interface ContainerGC {
@@ -100,7 +101,7 @@ async function plan(deps: ContainerGcDeps, run: ReclaimRun): Promise<ContainerPl
       const container = byId.get(item.id);
       return container === undefined
         ? []
-        : [containerRemoval(deps, container, why, sizes.get(item.id)?.writableLayer?.used ?? null)];
+        : [containerRemoval(deps, run, container, why, sizes.get(item.id)?.writableLayer?.used ?? null)];
     }),
     sandboxes: planSandboxes(sandboxes, staying, answers, true).map(({ item, why }) =>
       sandboxRemoval(runtime, item, why),
@@ -130,6 +131,7 @@ export function answersOf(pods: readonly PodRecord[]): PodAnswers {
 /** The removal of one dead container with its logs. */
 export function containerRemoval(
   deps: Pick<ContainerGcDeps, 'runtime' | 'files' | 'podLogsDir'>,
+  run: Pick<ReclaimRun, 'look'>,
   container: ContainerRecord,
   reason: string,
   claimed: Bytes | null,
@@ -151,9 +153,11 @@ export function containerRemoval(
       if (status.state === 'running') return { kind: 'skipped', why: 'it runs now' };
       if (status.state === 'unknown') return { kind: 'skipped', why: 'the runtime cannot tell whether it runs' };
       // Logs go first: if they cannot be removed, the container stays as the handle to try again by.
+      const withLogs = await run.look();
       if (status.logPath !== '') await files.removeLogs(deps.podLogsDir, status.logPath);
+      const besides = bytesGained(withLogs, await run.look());
       await runtime.removeContainer(container.id, signal);
-      return { kind: 'removed' };
+      return { kind: 'removed', besides };
     },
   };
 }

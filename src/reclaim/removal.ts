@@ -12,7 +12,9 @@ import {
 import { hasRisen, type Settled, settle, USUALLY_COMES_WITHIN } from './settle.js';
 
 /** What came of one removal. `skipped`: a last look showed that it must not go. */
-export type Removed = { readonly kind: 'removed' } | { readonly kind: 'skipped'; readonly why: string };
+export type Removed =
+  /** `besides`: bytes that became free at once beside what is claimed, such as logs: no sign that the claimed ones have come. */
+  { readonly kind: 'removed'; readonly besides?: number } | { readonly kind: 'skipped'; readonly why: string };
 
 /** One planned removal. `carryOut` rejects when the outside fails; then the others go on. */
 export interface Removal {
@@ -59,7 +61,7 @@ export async function* carryOut(plan: readonly Removal[], manner: RemovalManner,
     result: nothingRemoved('exhausted'),
   };
   for (;;) {
-    progress = { ...progress, available: await waitIfItMaySuffice(progress.available, run) };
+    progress = await afterLateSpace(progress, run);
     const outcome = endOf(left, progress, run);
     if (outcome !== null) return { ...progress.result, outcome };
     const batch = left.slice(0, batchSize(left, manner, progress, run));
@@ -68,6 +70,21 @@ export async function* carryOut(plan: readonly Removal[], manner: RemovalManner,
     progress = next.progress;
     if (next.failure !== null) return { ...progress.result, outcome: next.failure };
   }
+}
+
+/**
+ * Waits for what is still coming where it could reach the goals, and before the removals so far are called futile: space that
+ * comes late has not failed to come.
+ */
+async function afterLateSpace(progress: Progress, run: ReclaimRun): Promise<Progress> {
+  const looksFutile = progress.withoutEffect >= NO_EFFECT_AFTER;
+  const wait = looksFutile ? waitForLateSpace : waitIfItMaySuffice;
+  const available = await wait(progress.available, run);
+  return {
+    ...progress,
+    available,
+    withoutEffect: hasRisen(progress.available, available) ? 0 : progress.withoutEffect,
+  };
 }
 
 function endOf(left: readonly Removal[], progress: Progress, run: ReclaimRun): ReclaimOutcome | null {
@@ -102,7 +119,8 @@ async function* oneBatch(
   if (removed.length === 0) return { progress: { ...progress, available: await run.look() }, failure };
   const claims = removed.map((event) => event.subject.claimed);
   const claimed = claims.every((each) => each !== null) ? bytes(claims.reduce((sum, each) => sum + each, 0)) : null;
-  const settled = await settleBatch(claimed, manner, progress, run);
+  const besides = attempts.reduce((sum, each) => sum + (each.besides ?? 0), 0);
+  const settled = await settleBatch(claimed, besides, manner, progress, run);
   yield {
     kind: 'batch-measured',
     at: run.clock.now(),
@@ -132,6 +150,7 @@ async function* oneBatch(
 interface Attempt {
   readonly event: EventOf<'removed'> | EventOf<'removal-skipped'> | EventOf<'removal-failed'>;
   readonly error: Error | null;
+  readonly besides?: number;
 }
 
 async function attempt(removal: Removal, forbidden: string | null, run: ReclaimRun): Promise<Attempt> {
@@ -154,12 +173,14 @@ async function attempt(removal: Removal, forbidden: string | null, run: ReclaimR
   return {
     event: { kind: 'removed', at: run.clock.now(), subject, availableBefore, availableAfter, took },
     error: null,
+    besides: outcome.besides ?? 0,
   };
 }
 
 /** After a batch: a look, or a wait where its space comes late and nobody knows how much it is. */
 async function settleBatch(
   claimed: Bytes | null,
+  besides: number,
   manner: RemovalManner,
   progress: Progress,
   run: ReclaimRun,
@@ -167,11 +188,16 @@ async function settleBatch(
   const isLate = manner.spaceComes === 'late' && run.policy.gc.waitsForSpace;
   // Claims are in bytes: how many inodes will come back nobody says.
   const expected = run.goals.every((goal) => goal.signal.endsWith('.available')) ? claimed : null;
-  if (isLate) run.late.expect(expected, progress.available, run.clock.now());
+  if (isLate) run.late.expect(expected, withMoreBytes(progress.available, besides), run.clock.now());
   const limit = isLate && claimed === null ? USUALLY_COMES_WITHIN : milliseconds(0);
   const settled = await settle(run, progress.available, claimed, limit);
   run.late.saw(settled.available);
   return settled;
+}
+
+function withMoreBytes(available: Availability, more: number): Availability {
+  const entries = Object.entries(available);
+  return Object.fromEntries(entries.map(([signal, had]) => [signal, signal.endsWith('.available') ? had + more : had]));
 }
 
 /** Waits while what is still coming back could reach the goals: nothing else goes, container, image or pod, meanwhile. */

@@ -47,7 +47,8 @@ export function hasRisen(before: Availability, after: Availability): boolean {
   return (Object.keys(after) as readonly Signal[]).some((signal) => gainOf(signal, before, after) > 0);
 }
 
-function bytesGained(before: Availability, after: Availability): number {
+/** How many bytes more are available than before; 0 when fewer are. */
+export function bytesGained(before: Availability, after: Availability): number {
   const signals = (Object.keys(after) as readonly Signal[]).filter((signal) => signal.endsWith('.available'));
   return Math.max(0, ...signals.map((signal) => gainOf(signal, before, after)));
 }
