@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /** Of the kernel's clock ticks in /proc: 100 a second on every Linux that Node runs on. */
 const MS_PER_TICK = 10;
@@ -23,6 +23,31 @@ export function parseCpuTime(stat: string): CpuTime {
     throw new Error(`Cannot read a stat file as it must have 17 fields: ${stat}`);
   }
   return { self: (user + system) * MS_PER_TICK, children: (childUser + childSystem) * MS_PER_TICK };
+}
+
+/**
+ * Milliseconds that the scheduler gave to all threads of a process and of its living children, to the nanosecond: what an
+ * idle process takes is lost in ticks. Threads that have ended are not counted, so a difference is taken over a time in
+ * which none does. Throws when the process is gone.
+ */
+export function scheduledTime(pid: number): number {
+  return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => {
+    const task = `/proc/${pid}/task/${thread}`;
+    const children = readFileSync(`${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+    return (
+      sum +
+      parseScheduled(readFileSync(`${task}/schedstat`, 'utf8')) +
+      children.reduce((below, child) => below + scheduledTime(child), 0)
+    );
+  }, 0);
+}
+
+/** Reads the text of a schedstat file: nanoseconds on a processor, nanoseconds of waiting for one, turns. */
+export function parseScheduled(schedstat: string): number {
+  const nanoseconds = /^(\d+) \d+ \d+$/.exec(schedstat.trim())?.[1];
+  if (nanoseconds === undefined)
+    throw new Error(`Cannot read a schedstat file as it must have three numbers: ${schedstat}`);
+  return Number(nanoseconds) / 1e6;
 }
 
 /** Memory of a process in MiB: what it holds now, and the most that it ever held. */

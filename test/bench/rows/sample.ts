@@ -21,6 +21,8 @@ export const sampleRow: Row = {
 const MARK_MICROSECONDS = 50;
 /** Enough that the compiler of V8 has settled after the first block. */
 const LOOKS_IN_BLOCK = 2_000;
+const PAUSE_MS = 10;
+const PACED_LOOKS = 50;
 /** systeminformation answers some questions from a cache when they come again within half a second. */
 const PAST_THE_CACHE_MS = 600;
 
@@ -37,14 +39,14 @@ async function measureSamples({ isQuick, say }: Effort): Promise<RowResult> {
   for (let block = 0; block < blocks; block += 1) tight.push(await cpuOfBlock(LOOKS_IN_BLOCK, look));
 
   say('looks with pauses, which find the caches of the processor cold');
-  const pausing = () => delay(20);
+  const pausing = () => delay(PAUSE_MS);
   const paced = [];
   for (let block = 0; block < blocks; block += 1) {
-    const withLooks = await cpuOfBlock(25, async () => {
+    const withLooks = await cpuOfBlock(PACED_LOOKS, async () => {
       await pausing();
       await look();
     });
-    paced.push(Math.max(0, withLooks - (await cpuOfBlock(25, pausing))));
+    paced.push(Math.max(0, withLooks - (await cpuOfBlock(PACED_LOOKS, pausing))));
   }
 
   say('references: df and systeminformation.fsSize');
@@ -67,10 +69,10 @@ async function measureSamples({ isQuick, say }: Effort): Promise<RowResult> {
         reference: `spawn df: ${costText(df)}; si.fsSize: ${costText(fsSize)}`,
       },
       {
-        what: 'the same, 20 ms apart',
+        what: 'the same, 10 ms apart',
         unit: 'us',
         value: pacedSummary.median,
-        spread: `${range(pacedSummary)} of ${blocks} x 25`,
+        spread: `${range(pacedSummary)} of ${blocks} x ${PACED_LOOKS}`,
         mark: null,
         reference: 'the pause itself is taken off',
       },
