@@ -1,14 +1,14 @@
 import { existsSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Owned, processesBelow } from './leftovers.js';
+import type { KnownProcess } from './leftovers.js';
 
 /**
- * Directories of the control groups that processes of the namespaces are in, other than our own. A runtime that is killed
+ * Directories of the control groups that the processes are in, other than our own. A runtime that is killed
  * leaves them empty behind: they belong to no namespace.
  */
-export function cgroupsOf(owned: Owned): readonly string[] {
+export function cgroupsOf(processes: readonly KnownProcess[]): readonly string[] {
   const ours = new Set(memberships('self'));
-  const theirs = processesBelow(owned).flatMap((pid) => memberships(String(pid)));
+  const theirs = processes.flatMap(({ pid }) => memberships(String(pid)));
   const paths = new Set(theirs.filter((path) => !ours.has(path) && path !== '/'));
   const roots = mountPoints();
   return [...paths].flatMap((path) => roots.map((root) => join(root, path)));

@@ -74,7 +74,7 @@ withParts('death of the starter', partsFor('2.4', 'ext4'), () => {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       const [directory] = (await once(createInterface({ input: starter.stdout }), 'line')) as [string];
-      const owned = { directory, namespaces: [] };
+      const owned = { directory, processes: [] };
       t.true(findLeftovers(owned).length > 0, 'it is there');
       starter.kill('SIGKILL');
       await waitFor(

@@ -1,24 +1,32 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** What marks a process, mount or loop device as ours. */
-export interface Owned {
-  readonly directory: string;
-  /** Namespace links such as `pid:[4026532178]`. */
-  readonly namespaces: readonly string[];
+/** A process, told from a later one of the same number by when it started. */
+export interface KnownProcess {
+  readonly pid: number;
+  /** Clock ticks since boot. */
+  readonly started: string;
 }
 
-/** Processes in our namespaces, mounts below our directory, loop devices on our files; one line each. */
-export function findLeftovers(owned: Owned): readonly string[] {
+/** What belongs to one runtime under test: things on its directory, and these processes. */
+export interface Owned {
+  readonly directory: string;
+  readonly processes: readonly KnownProcess[];
+}
+
+/** Processes of ours that still live, mounts below our directory, loop devices on our files; one line each. */
+export function findLeftovers({ directory, processes }: Owned): readonly string[] {
+  const known = processes.filter(({ pid, started }) => statOf(pid)?.started === started).map(({ pid }) => pid);
+  const named = allProcesses().filter((pid) => commandOf(pid).includes(`${directory}/`));
   return [
-    ...processesIn(owned).map((pid) => `process ${pid}: ${read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ')}`),
+    ...new Set([...known, ...named].map((pid) => `process ${pid}: ${commandOf(pid)}`)),
     ...read('/proc/self/mountinfo')
       .split('\n')
-      .filter((line) => line.includes(` ${owned.directory}/`))
+      .filter((line) => line.includes(` ${directory}/`))
       .map((line) => `mount ${line}`),
     ...readdirSync('/sys/block')
       .filter((name) => name.startsWith('loop'))
       .map((name) => `${name} on ${read(`/sys/block/${name}/loop/backing_file`).trim()}`)
-      .filter((line) => line.includes(` ${owned.directory}/`)),
+      .filter((line) => line.includes(` ${directory}/`)),
   ];
 }
 
@@ -27,22 +35,19 @@ export function describeLeftovers(owned: Owned): string {
   return findLeftovers(owned).join('; ');
 }
 
-/** Numbers (as seen outside) of the processes that live in one of the namespaces or name our directory when started. */
-function processesIn(owned: Owned): readonly number[] {
-  return allProcesses().filter(
-    (pid) =>
-      ['pid', 'mnt'].some((kind) => owned.namespaces.includes(link(`/proc/${pid}/ns/${kind}`))) ||
-      read(`/proc/${pid}/cmdline`).includes(`${owned.directory}/`),
-  );
-}
-
-/** Those, and what they have started in namespaces of its own, as containers are. */
-export function processesBelow(owned: Owned): readonly number[] {
-  const parents = new Map(allProcesses().map((pid) => [pid, parentOf(pid)]));
-  const roots = new Set(processesIn(owned));
+/**
+ * The processes in the pid namespace of a living process, and what they have started in namespaces of its own, as
+ * containers are. Afterwards they must be known by number and start: the kernel gives the numbers of namespaces away again.
+ */
+export function processesBelow(first: number): readonly KnownProcess[] {
+  const namespace = namespaceOf(first);
+  const parents = new Map(allProcesses().map((pid) => [pid, statOf(pid)?.parent]));
   const isBelow = (pid: number | undefined): boolean =>
-    pid !== undefined && (roots.has(pid) || isBelow(parents.get(pid)));
-  return [...parents.keys()].filter(isBelow);
+    pid !== undefined && pid !== 0 && (namespaceOf(pid) === namespace || isBelow(parents.get(pid)));
+  return [...parents.keys()].filter(isBelow).flatMap((pid) => {
+    const stat = statOf(pid);
+    return stat === undefined ? [] : [{ pid, started: stat.started }];
+  });
 }
 
 function allProcesses(): readonly number[] {
@@ -51,10 +56,16 @@ function allProcesses(): readonly number[] {
     .map(Number);
 }
 
-// The name, in brackets, may hold spaces and brackets itself; after it come the state and the parent.
-function parentOf(pid: number): number | undefined {
-  const parent = read(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ')[1];
-  return parent === undefined || parent === '0' ? undefined : Number(parent);
+function commandOf(pid: number): string {
+  return read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ');
+}
+
+// The name, in brackets, may hold spaces and brackets itself; after it come the state, the parent, and as the 20th the start.
+function statOf(pid: number): { readonly parent: number; readonly started: string } | undefined {
+  const fields = read(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ') ?? [];
+  const [, parent] = fields;
+  const started = fields[19];
+  return parent === undefined || started === undefined ? undefined : { parent: Number(parent), started };
 }
 
 // Processes and devices may go while we look: what is gone is not left over.
@@ -66,10 +77,11 @@ function read(path: string): string {
   }
 }
 
-function link(path: string): string {
+/** A text of its own for a process that is gone: it is in nobody's namespace. */
+function namespaceOf(pid: number): string {
   try {
-    return readlinkSync(path);
+    return readlinkSync(`/proc/${pid}/ns/pid`);
   } catch {
-    return '';
+    return `process ${pid} is gone`;
   }
 }

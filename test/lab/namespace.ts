@@ -1,8 +1,8 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { cgroupsOf, removeCgroups } from './cgroups.js';
-import { describeLeftovers, findLeftovers, type Owned } from './leftovers.js';
+import { describeLeftovers, findLeftovers, processesBelow } from './leftovers.js';
 import { waitFor } from './wait.js';
 
 /** A process inside the namespace. `pid` is its number outside, where the tests live. */
@@ -55,14 +55,12 @@ export async function openNamespace(directory: string): Promise<Namespace> {
   const first = childrenOf(unshare.pid)[0];
   if (first === undefined) throw new Error(`Cannot find the first process of the namespace below ${unshare.pid}`);
   const enter = ['--target', String(first), '--mount', '--pid', '--'];
-  const owned: Owned = {
-    directory,
-    namespaces: ['pid', 'mnt'].map((kind) => readlinkSync(`/proc/${first}/ns/${kind}`)),
-  };
   let closing: Promise<void> | undefined;
 
   const close = async (): Promise<void> => {
-    const cgroups = cgroupsOf(owned);
+    const processes = processesBelow(first);
+    const cgroups = cgroupsOf(processes);
+    const owned = { directory, processes };
     unshare.stdin.end();
     await ended;
     await waitFor(
