@@ -1,6 +1,6 @@
 // Bundles build/ into dist/reclaimd.cjs with V8's compiled code beside it: the daemon then starts in about half the time.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -27,6 +27,7 @@ const keepAddresses = {
 
 /** Writes dist/. Takes about a second. Throws when a module cannot be found. */
 export async function bundle() {
+  // V8 knows a text by its length alone: the compiled code of an old one must not outlive it.
   rmSync(compiled, { force: true });
   // Not at the top, as the packages may have been installed only just now.
   const esbuild = await import('esbuild');
@@ -61,7 +62,9 @@ async function compile() {
   const directory = mkdtempSync(join(tmpdir(), 'reclaimd-bundle-'));
   await exports.runCommandLine(['run', '--once', '--container-runtime-endpoint', `unix://${directory}/none.sock`]);
   rmSync(directory, { recursive: true });
-  writeFileSync(compiled, script.createCachedData());
+  // Renamed into place, as a part of it must not pass for the whole.
+  writeFileSync(`${compiled}.unfinished`, script.createCachedData());
+  renameSync(`${compiled}.unfinished`, compiled);
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {

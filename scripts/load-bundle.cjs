@@ -1,5 +1,5 @@
-// Loads dist/reclaimd.cjs, from V8's compiled code where that fits. Imported by reclaimd.cjs and bundle.mjs.
-const { readFileSync } = require('node:fs');
+// Loads dist/reclaimd.cjs, from V8's compiled code where that fits. Imported by reclaimd.cjs, bundle.mjs and the benchmark.
+const { readFileSync, statSync } = require('node:fs');
 const { createRequire } = require('node:module');
 const { dirname, join } = require('node:path');
 const { Script } = require('node:vm');
@@ -22,4 +22,11 @@ function loadBundle(cachedData) {
   return { script, exports: loaded.exports };
 }
 
-module.exports = { bundle, compiled, flags, loadBundle };
+/** Whoever compiles without bundling must not be given the old program. */
+function isBundled() {
+  const made = statSync(compiled, { throwIfNoEntry: false });
+  const built = statSync(join(__dirname, '../build/.tsbuildinfo'), { throwIfNoEntry: false });
+  return made !== undefined && (built === undefined || made.mtimeMs >= built.mtimeMs);
+}
+
+module.exports = { bundle, compiled, flags, isBundled, loadBundle };

@@ -1,20 +1,27 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-const PROGRAM = fileURLToPath(new URL('../../../scripts/reclaimd.cjs', import.meta.url));
+const SCRIPTS = fileURLToPath(new URL('../../../scripts', import.meta.url));
 
 /** The program and arguments that a service manager starts the daemon with; the configuration file follows. */
 export const DAEMON_COMMAND: readonly [string, ...string[]] = [
   process.execPath,
   '--max-semi-space-size=1',
-  PROGRAM,
+  join(SCRIPTS, 'reclaimd.cjs'),
   'run',
   '--config',
 ];
+
+/** What that program runs: the bundle, or the compiled modules one by one when they are newer. */
+export function programForm(): string {
+  const loader = createRequire(import.meta.url)(join(SCRIPTS, 'load-bundle.cjs')) as { isBundled(): boolean }; // what it exports
+  return loader.isBundled() ? 'the bundle of dist/' : 'the modules of build/, which are newer than dist/';
+}
 
 /** A log line, and when it arrived (nanoseconds of the system's steady clock, which is one for all processes). */
 export interface TimedLine {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startDaemon, writeSettings } from '../daemon.js';
+import { programForm, startDaemon, writeSettings } from '../daemon.js';
 import { startEmbeddedProcess } from '../embedded.js';
 import type { Effort, Row, RowResult } from '../row.js';
 import { digits, range, summarise } from '../statistics.js';
@@ -61,7 +61,9 @@ async function measureStarts({ isQuick, say }: Effort): Promise<RowResult> {
           reference: `node -e 0, to its end: ${digits(bareSummary.median)} ms (${range(bareSummary)})`,
         },
       ],
-      notes: ['the first sample is known by the line of its layout in the log, as it arrives here'],
+      notes: [
+        `started was ${programForm()}; the first sample is known by the line of its layout in the log, as it arrives here`,
+      ],
     };
   } finally {
     rmSync(directory, { recursive: true });
