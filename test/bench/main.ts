@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release } from 'node:os';
 import { parseArgs } from 'node:util';
-import { failures, type Outcome, type Row } from './row.js';
+import { failures, type Outcome, PartMissing, type Row } from './row.js';
 import { ROWS } from './rows.js';
 import { digits } from './statistics.js';
 import { renderTable } from './table.js';
@@ -58,6 +58,7 @@ async function outcomeOf(row: Row, isQuick: boolean): Promise<Outcome> {
     const say = (text: string): void => void process.stderr.write(`${row.name}: ${text}\n`);
     return { kind: 'measured', row, result: await row.run({ isQuick, say }) };
   } catch (error) {
+    if (error instanceof PartMissing) return { kind: 'lacks-parts', row, missing: [error.message] };
     process.stderr.write(`${row.name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     return { kind: 'broken', row, message: error instanceof Error ? error.message : String(error) };
   }

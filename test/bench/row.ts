@@ -33,9 +33,12 @@ export interface Row {
   readonly question: string;
   /** What this machine lacks for it, each with how to get it; empty when it can run. */
   missing(): readonly string[];
-  /** Measures. Throws when it cannot. Leaves nothing running behind. */
+  /** Measures. Throws a `PartMissing`, and when it cannot for any other reason. Leaves nothing running behind. */
   run(effort: Effort): Promise<RowResult>;
 }
+
+/** Thrown by a row that finds out only while it runs that the machine lacks something; the message says how to get it. */
+export class PartMissing extends Error {}
 
 /** What became of a row. */
 export type Outcome =

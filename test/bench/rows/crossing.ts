@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type BenchDaemon, startDaemon, writeSettings } from '../daemon.js';
 import { type EmbeddedProcess, startEmbeddedProcess } from '../embedded.js';
-import type { Effort, Row, RowResult } from '../row.js';
+import { type Effort, PartMissing, type Row, type RowResult } from '../row.js';
 import { crossing, digits, type Level, range, type Summary, summarise } from '../statistics.js';
 
 /**
@@ -47,7 +47,7 @@ async function measureCrossings({ isQuick, say }: Effort): Promise<RowResult> {
     removalDelayMs: 0,
   });
   if (runtime.diskKind === 'accounted')
-    throw new Error(`Cannot measure crossings as the disk must be a real one: ${runtime.description}`);
+    throw new PartMissing(`a real disk: run as root, or allow user namespaces (there is ${runtime.description})`);
   const reclaimd = await reactions(runtime, 'reclaimd', runs, 1_000, say);
   const kubelet = await reactions(runtime, 'kubelet', kubeletRuns, KUBELET_PAUSE_MS, say);
 
