@@ -67,6 +67,8 @@ export async function* evict(pass: Pass, pressed: Pressed): AsyncGenerator<Evict
     outcome.kind === 'gone' && pass.settings.policy.gc.waitsForSpace
       ? (await settle(run, availableBefore, victim.standing.usage, SPACE_COMES_WITHIN)).available
       : await run.look();
+  // What was measured of the victim is a lower bound, layers up to ten seconds old: more may come than was expected.
+  if (outcome.kind !== 'failed' && pass.settings.policy.gc.waitsForSpace) run.late.expect(null, settled, pass.now());
   yield* pass.tell({
     kind: 'pod-killed',
     at: pass.now(),

@@ -9,7 +9,7 @@ import { elapsed, type Instant, type Milliseconds, milliseconds } from '../units
 export const SPACE_COMES_WITHIN = milliseconds(2_000);
 
 /** What a collection books of space that comes late, and asks of it. */
-export type SpaceAccount = Pick<LateSpace, 'expect' | 'saw' | 'outstanding' | 'waitLeft'>;
+export type SpaceAccount = Pick<LateSpace, 'expect' | 'saw' | 'passOver' | 'outstanding' | 'waitLeft'>;
 
 /**
  * The account of space that removals have freed and that has not come back yet. What is in it is neither removed for a second
@@ -22,7 +22,8 @@ export class LateSpace {
 
   /** Books removals whose space comes after the call. `claimed` null = nobody knows how much. */
   expect(claimed: number | null, before: Availability, now: Instant): void {
-    this.#bytes = claimed === null || this.#bytes === null ? null : this.#bytes + claimed;
+    const pending = this.outstanding(now);
+    this.#bytes = claimed === null || pending === null ? null : pending + claimed;
     this.#lastRemoval = now;
     this.#seen = before;
   }
@@ -30,6 +31,11 @@ export class LateSpace {
   /** Books what a look saw: a rise is taken as space that came back. */
   saw(available: Availability): void {
     if (this.#bytes !== null) this.#bytes = Math.max(0, this.#bytes - rise(this.#seen, available));
+    this.#seen = available;
+  }
+
+  /** Books a look whose rise has another cause: removals that free at once, some of which may have taken the rest along. */
+  passOver(available: Availability): void {
     this.#seen = available;
   }
 
@@ -54,6 +60,7 @@ export class LateSpace {
         this.expect(claimed, this.#seen, now);
       },
       saw: () => undefined,
+      passOver: () => undefined,
       outstanding: () => 0,
       waitLeft: () => milliseconds(0),
     };

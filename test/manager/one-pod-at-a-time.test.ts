@@ -77,3 +77,27 @@ test('logs that are free at once are not taken for the layer that is still to co
   t.deepEqual(ofKind(events, 'eviction-decided'), []);
   t.is(ofKind(events, 'reclaim-finished')[0]?.outcome, 'reached');
 });
+
+test('what an image gives back at once is not taken for the layer that is still to come', async (t) => {
+  const world = emptyWorld();
+  world.lateBy = 600;
+  putContainer(world, 'dead', GONE, { mib: 50 });
+  putImage(world, 'unused', { mib: 25 });
+  putContainer(world, 'app', putPod(world, 'web', { volumeMib: 10 }), { state: 'running', mib: 10 });
+  world.disks.imagefs.fillUntilFree(10 * MIB);
+  const events = await new FakeNode(world, { thresholds: BOTH }).pass();
+  t.deepEqual(ofKind(events, 'eviction-decided'), []);
+});
+
+test('after a kill that frees more than was known, the next pod goes only when the rest had time to come', async (t) => {
+  const world = emptyWorld();
+  world.lateBy = 1_500;
+  for (const name of ['a', 'b']) {
+    const facts = { state: 'running', mib: 50, logMib: 1, told: 'no-numbers' } as const;
+    putContainer(world, `app-${name}`, putPod(world, name), facts);
+  }
+  world.disks.imagefs.fillUntilFree(80 * MIB);
+  const node = new FakeNode(world, { thresholds: BOTH });
+  const events = await node.passes(3);
+  t.is(ofKind(events, 'eviction-decided').length, 1);
+});
