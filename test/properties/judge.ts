@@ -1,0 +1,195 @@
+import type { EventOf, EvictionEvent } from '../../src/eviction/event.js';
+import { POLICIES } from '../../src/eviction/policy.js';
+import { SIGNALS } from '../../src/eviction/signal.js';
+import { reclaimSteps } from '../../src/eviction/steps.js';
+import type { SandboxRecord } from '../../src/ports/runtime.js';
+import type { FakeDisk } from '../fakes/fake-disk.js';
+import type { FakeNode } from '../fakes/fake-node.js';
+import type { MadeCall } from '../fakes/fake-runtime.js';
+import type { FakeContainer, FakeImage, FakePod, FakeWorld } from '../fakes/fake-world.js';
+import { spaceFreedBy } from './space-freed-by.js';
+
+/**
+ * Watches every call that changes the node and every eviction, from the truth of the world and with rules written down a
+ * second time: it shares no code with what it judges, but for the table of steps.
+ */
+export class Judge {
+  readonly #usedWhenLastListed = new Set<string>();
+  /** Ids that this pass tried and could not, or must not, remove. */
+  readonly #triedInVain = new Set<string>();
+  readonly #removed = new Set<string>();
+  #plan: ReadonlySet<string> = new Set();
+  #deadAtPlan: ReadonlySet<string> = new Set();
+  #evictions = 0;
+  #victim: string | null = null;
+  #couldNotAsk = false;
+  #planIsWhole = true;
+
+  /** `youngImagesStay`: all images are below the minimum age, and the pressure is soft. */
+  constructor(
+    readonly node: FakeNode,
+    readonly youngImagesStay: boolean,
+  ) {}
+
+  /** A pass begins, of which a dry run has said what would go. */
+  passBegins(dryRun: readonly EvictionEvent[]): void {
+    this.#plan = new Set(dryRun.flatMap((event) => (event.kind === 'would-remove' ? [event.subject.id] : [])));
+    this.#planIsWhole = dryRun.every((event) => event.kind !== 'list-failed');
+    this.#deadAtPlan = new Set([...this.#plan].filter((id) => this.#world.containers.has(id)));
+    this.#sandboxesAtPlan = new Map(this.#world.sandboxes);
+    this.#containersAtPlan = new Map(this.#world.containers);
+    this.#triedInVain.clear();
+    this.#evictions = 0;
+    this.#victim = null;
+    this.#couldNotAsk = false;
+  }
+
+  /** A call is about to take effect. */
+  sees({ call, target }: MadeCall): void {
+    if (call === 'listContainers') {
+      this.#usedWhenLastListed.clear();
+      for (const each of this.#world.containers.values()) {
+        for (const used of usedBy(each)) this.#usedWhenLastListed.add(used);
+      }
+    }
+    if (target === null) return;
+    if (call === 'removeImage') this.#mayRemoveImage(target);
+    if (call === 'removeContainer') this.#mayRemoveContainer(target);
+    if (call === 'stopContainer') this.#mayStop(this.#world.containers.get(target));
+    if (call === 'stopSandbox' || call === 'removeSandbox') this.#mayEndSandbox(target);
+  }
+
+  /** Something was told. */
+  hears(event: EvictionEvent): void {
+    switch (event.kind) {
+      case 'removed':
+        return this.#wasPlanned(event);
+      case 'removal-failed':
+      case 'removal-skipped':
+        this.#triedInVain.add(event.subject.id);
+        return;
+      case 'list-failed':
+        this.#couldNotAsk = true;
+        return;
+      case 'eviction-decided':
+        return this.#mayEvict(event);
+      default:
+        return;
+    }
+  }
+
+  #sandboxesAtPlan: ReadonlyMap<string, SandboxRecord> = new Map();
+  #containersAtPlan: ReadonlyMap<string, FakeContainer> = new Map();
+
+  get #world(): FakeWorld {
+    return this.node.world;
+  }
+
+  #mayRemoveImage(id: string): void {
+    const image = this.#world.images.get(id);
+    if (image === undefined) return;
+    if (this.#usedWhenLastListed.has(id)) broken(`image ${id} is in use and is removed`);
+    if (isGuarded(image)) broken(`image ${id} is pinned, protected or the sandbox image and is removed`);
+  }
+
+  #mayRemoveContainer(id: string): void {
+    const container = this.#world.containers.get(id);
+    if (container?.state === 'running') broken(`container ${id} runs and is removed`);
+    if (container !== undefined && container.pod === null) broken(`container ${id} is nobody's and is removed`);
+  }
+
+  #mayStop(container: FakeContainer | undefined): void {
+    if (container === undefined || container.state === 'unknown') return;
+    if (container.pod?.uid !== this.#victim) broken(`container ${container.id} is stopped and its pod was not chosen`);
+  }
+
+  #mayEndSandbox(id: string): void {
+    const sandbox = this.#world.sandboxes.get(id);
+    if (sandbox === undefined || sandbox.pod.uid === this.#victim) return;
+    if (sandbox.state === 'ready') broken(`sandbox ${id} is ready and is ended`);
+    const members = [...this.#world.containers.values()].filter((each) => each.sandboxId === id);
+    if (members.length > 0) broken(`sandbox ${id} has a container and is ended`);
+  }
+
+  #wasPlanned({ subject }: EventOf<'removed'>): void {
+    if (this.#removed.has(subject.id)) broken(`${subject.id} is removed twice`);
+    this.#removed.add(subject.id);
+    // A dry run that could not ask for everything has said so.
+    if (subject.reason === 'its pod was evicted' || this.#plan.has(subject.id) || !this.#planIsWhole) return;
+    const pod = this.#containersAtPlan.get(subject.id)?.pod ?? this.#sandboxesAtPlan.get(subject.id)?.pod;
+    if (pod !== undefined && pod.uid === this.#victim) return;
+    // What only containers of the plan or of the victim needed is needed by nobody once they have gone; the next collector
+    // of the same pass plans anew.
+    const users = [...this.#containersAtPlan.values()].filter(
+      (each) => each.sandboxId === subject.id || usedBy(each).includes(subject.id),
+    );
+    const isFreed =
+      users.length > 0 && users.every((each) => this.#deadAtPlan.has(each.id) || each.pod?.uid === this.#victim);
+    if (!isFreed) broken(`${subject.id} is removed and no plan named it`);
+  }
+
+  #mayEvict(event: EventOf<'eviction-decided'>): void {
+    this.#evictions += 1;
+    if (this.#evictions > 1) broken('two pods are chosen in one pass');
+    const pod = this.#world.pods.get(event.pod.uid);
+    if (pod === undefined || isProtected(pod)) broken(`pod ${event.pod.uid} is protected and is chosen`);
+    this.#victim = event.pod.uid;
+    // Who cannot be told what is in use cannot remove it: that is the runtime's fault, not ours.
+    if (this.#couldNotAsk) return;
+    const { signal } = event.threshold;
+    const { filesystem, unit } = SIGNALS[signal];
+    if (filesystem === null) return;
+    const disk: FakeDisk = this.#world.disks[filesystem];
+    const measure = unit === 'bytes' ? 'bytes' : 'inodes';
+    const free = (unit === 'bytes' ? disk.freeBytes : disk.freeInodes) + disk.coming[measure];
+    if (free >= event.target) broken(`a pod is chosen while space that suffices is coming back`);
+    const steps = reclaimSteps(signal, this.node.state.layout ?? 'one-disk', POLICIES.reclaimd);
+    const containers = steps.includes('containers') ? this.#removableContainers() : [];
+    const images = steps.includes('images') && !this.youngImagesStay ? this.#removableImages(containers) : [];
+    const gain = spaceFreedBy(this.#world, disk, containers, images)[measure];
+    if (free + gain >= event.target) {
+      broken(`a pod is chosen while ${names(containers)} and ${names(images)} could still go and would suffice`);
+    }
+  }
+
+  #removableContainers(): readonly FakeContainer[] {
+    return [...this.#world.containers.values()].filter(
+      (each) => each.state === 'exited' && each.pod !== null && !this.#triedInVain.has(each.id),
+    );
+  }
+
+  #removableImages(going: readonly FakeContainer[]): readonly FakeImage[] {
+    const staying = [...this.#world.containers.values()].filter((each) => !going.includes(each));
+    const used = new Set(staying.flatMap(usedBy));
+    return [...this.#world.images.values()].filter(
+      (each) => !used.has(each.id) && !isGuarded(each) && !this.#triedInVain.has(each.id),
+    );
+  }
+}
+
+function usedBy(container: FakeContainer): readonly string[] {
+  return [...(container.base === null ? [] : [container.base]), ...container.imageVolumes];
+}
+
+function isGuarded(image: FakeImage): boolean {
+  return image.pinned || image.tags.some((tag) => tag.startsWith('keep/') || tag === 'sandbox:1');
+}
+
+function isProtected(pod: FakePod): boolean {
+  return (
+    (pod.priority ?? 0) >= 2_000_000_000 || pod.source === 'file' || pod.isMirror || pod.namespace === 'kube-system'
+  );
+}
+
+function names(items: readonly { readonly id: string }[]): string {
+  return items.map((each) => each.id).join(', ') || 'nothing';
+}
+
+function broken(rule: string): never {
+  throw new Broken(rule);
+}
+
+/** A rule that must never be broken was. */
+export class Broken extends Error {
+  override readonly name = 'Broken';
+}
