@@ -7,7 +7,7 @@ const RUNS = Number(process.env['RECLAIMD_PROPERTY_RUNS'] ?? 100_000);
 /** A law of the core: a test that its property holds in every random case. A failure prints seed and smallest case. */
 export function law<Values>(title: string, property: fc.IProperty<Values>): void {
   test(title, (t) => {
-    fc.assert(property, { numRuns: RUNS });
+    fc.assert(property, { numRuns: RUNS, includeErrorInReport: true });
     t.pass();
   });
 }
