@@ -1,4 +1,4 @@
-import { DEFAULT_ENDPOINTS, findEndpoint, parseEndpoint } from '../adapters/cri/endpoint.js';
+import { findEndpoint, parseEndpoint } from '../adapters/cri/endpoint.js';
 import { systemClock } from '../adapters/host/clock.js';
 import { acquireInstanceLock } from '../adapters/host/instance-lock.js';
 import { hostNodeStats } from '../adapters/host/node-stats.js';
@@ -154,6 +154,3 @@ function untilAborted(parts: Parts, hear: (event: EvictionEvent) => void, abort:
     );
   });
 }
-
-/** The endpoints that are looked for, for help texts. */
-export const USUAL_ENDPOINTS = DEFAULT_ENDPOINTS.map((each) => each.url);

@@ -4,7 +4,7 @@ import type { EvictionEvent, ReclaimOutcome } from '../eviction/event.js';
 import { SIGNALS } from '../eviction/signal.js';
 import type { EvictionState } from '../eviction/state.js';
 import { buildSignalToNodeReclaimFuncs } from '../reclaim/node-reclaim-funcs.js';
-import { waitForLateSpace } from '../reclaim/removal.js';
+import { messageOf, waitForLateSpace } from '../reclaim/removal.js';
 import { addResults, isReached, nothingRemoved, type StepResult } from '../reclaim/run.js';
 import { elapsed } from '../units/units.js';
 import { tellPlan } from './dry-run.js';
@@ -18,8 +18,9 @@ export type CycleMode = 'act' | 'dry-run';
 const WORTHWHILE_SHARE = 0.1;
 
 /**
- * One pass: look, decide, collect, look again, evict. Yields the story; returns the state after it. Never rejects for what
- * the outside does; an abort ends it between two steps. Mirrors the kubelet's `synchronize`.
+ * One pass: look, decide, collect, look again, evict. Yields the story; returns the state after it. Never rejects: a fault of
+ * our own is told in full, what was told before it counts, and the next pass tries again, since such a fault must not end the
+ * protection of the node. An abort ends it between two steps. Mirrors the kubelet's `synchronize`.
  */
 export async function* runPass(
   deps: CycleDeps,
@@ -28,6 +29,15 @@ export async function* runPass(
   abort: AbortSignal,
 ): AsyncGenerator<EvictionEvent, EvictionState> {
   const pass = new Pass(deps, before, abort);
+  try {
+    yield* play(pass, before, mode);
+  } catch (error) {
+    yield { kind: 'pass-failed', at: pass.now(), message: messageOf(error) };
+  }
+  return pass.state;
+}
+
+async function* play(pass: Pass, before: EvictionState, mode: CycleMode): AsyncGenerator<EvictionEvent, void> {
   yield* pass.look();
   const { observations } = pass.state;
   const assessment = assess(before, observations, pass.state.lookedAt ?? pass.now(), pass.settings);
@@ -37,7 +47,6 @@ export async function* runPass(
     if (pass.abort.aborted) break;
     yield* mode === 'dry-run' ? tellPlan(pass, pressed) : serve(pass, pressed, decision.kind === 'serve');
   }
-  return pass.state;
 }
 
 /** When the effect of the last eviction is known, or waited for long enough, says what it brought. */

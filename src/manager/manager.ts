@@ -9,7 +9,6 @@ import type { Policy } from '../eviction/policy.js';
 import { type EvictionState, INITIAL_STATE } from '../eviction/state.js';
 import type { Threshold } from '../eviction/threshold.js';
 import { LateSpace } from '../reclaim/late-space.js';
-import { messageOf } from '../reclaim/removal.js';
 import type { Milliseconds } from '../units/units.js';
 import { type CycleMode, runPass } from './cycle.js';
 import { type CycleDeps, LAYOUT_UNTIL_TOLD } from './pass.js';
@@ -44,12 +43,7 @@ export function createManager(deps: ManagerDeps): Manager {
   let state = INITIAL_STATE;
 
   async function* pass(mode: CycleMode): AsyncGenerator<EvictionEvent, void> {
-    try {
-      state = yield* runPass({ ...deps, settingsFor, late }, state, mode, abort.signal);
-    } catch (error) {
-      // A fault of our own must not end the protection of the node; it is told in full and the next pass tries again.
-      yield { kind: 'pass-failed', at: deps.clock.now(), message: messageOf(error) };
-    }
+    state = yield* runPass({ ...deps, settingsFor, late }, state, mode, abort.signal);
   }
 
   const pipeline = createPipeline({

@@ -27,11 +27,15 @@ export async function* watchRuntime(deps: WatchDeps, abort: AbortSignal): AsyncG
   const hints = new Hints();
   let lostAt: Instant | null = null;
   let subscription: Promise<void> | null = null;
+  let hasEvents = true;
   while (!abort.aborted) {
-    // A stream that ended, or never was, is tried again with each list; where the runtime has none that costs one call.
-    subscription ??= subscribe(deps, hints, abort).finally(() => {
-      subscription = null;
-    });
+    // A stream that broke is tried again with each list; a runtime that has none is not asked again until it comes back anew.
+    if (hasEvents) {
+      subscription ??= subscribe(deps, hints, abort).then((end) => {
+        subscription = null;
+        hasEvents = end !== 'unsupported';
+      });
+    }
     try {
       await deps.imageGC.detectImages(abort);
       if (lostAt !== null) {
@@ -39,6 +43,7 @@ export async function* watchRuntime(deps: WatchDeps, abort: AbortSignal): AsyncG
         const now = deps.clock.now();
         yield { kind: 'runtime-back', at: now, name, version, downFor: elapsed(lostAt, now) };
         lostAt = null;
+        hasEvents = true;
       }
     } catch (error) {
       if (abort.aborted) return;
@@ -53,16 +58,19 @@ export async function* watchRuntime(deps: WatchDeps, abort: AbortSignal): AsyncG
   }
 }
 
-async function subscribe(deps: WatchDeps, hints: Hints, abort: AbortSignal): Promise<void> {
+async function subscribe(deps: WatchDeps, hints: Hints, abort: AbortSignal): Promise<'broken' | 'unsupported'> {
   try {
     for await (const event of deps.runtime.events(abort)) {
       hints.isSubscribed = true;
       // Right after subscribing the list that follows anyway sees what was missed meanwhile.
       if (event.kind !== 'subscribed') hints.give();
     }
+    // It ends quietly only where there is none, or at our own end.
+    return 'unsupported';
   } catch {
     // The list that follows meets the same fault and tells it; a broken stream is no news of its own.
     hints.give();
+    return 'broken';
   } finally {
     hints.isSubscribed = false;
   }

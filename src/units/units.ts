@@ -9,8 +9,6 @@ type Branded<Name extends string> = number & { readonly [unit]: Name };
 export type Bytes = Branded<'bytes'>;
 /** Inodes or processes: a non-negative integer. */
 export type Count = Branded<'count'>;
-/** What a signal measures: bytes, or a count of inodes or processes. */
-export type Amount = Bytes | Count;
 /** A span of time in milliseconds; may be fractional, never negative. */
 export type Milliseconds = Branded<'milliseconds'>;
 /** A point in time in milliseconds since the Unix epoch. Which clock it comes from is said where it is used. */
