@@ -2,6 +2,7 @@ import type { Clock } from '../../src/ports/clock.js';
 import {
   type ContainerStatusRecord,
   type ContainerUsage,
+  type ImageFsInfo,
   type ImageRecord,
   RuntimeError,
   type RuntimeErrorKind,
@@ -87,7 +88,7 @@ export class FakeRuntime implements RuntimePort {
     return this.#ask('listImages', null, signal, () => [...this.world.images.values()]);
   }
 
-  imageFsInfo(signal?: AbortSignal) {
+  imageFsInfo(signal?: AbortSignal): Promise<ImageFsInfo> {
     const at = (mountpoint: string) => [{ mountpoint, usedBytes: null, inodesUsed: null, at: null }];
     return this.#ask('imageFsInfo', null, signal, () => ({
       imageFilesystems: at(PATHS.images),
