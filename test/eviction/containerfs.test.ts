@@ -90,3 +90,16 @@ test('of two equal sources the last one counts', (t) => {
   );
   t.deepEqual(thresholds.slice(2).map(text), ['containerfs.available hard 2Gi + nothing']);
 });
+
+test('of two equal entries of the user the last one is replaced, as in the kubelet', (t) => {
+  const own = [
+    threshold('containerfs.available', '5Gi', { id: 'first' }),
+    threshold('containerfs.available', '6Gi', { id: 'last' }),
+  ];
+  const { thresholds, replaced } = deriveContainerfs([...own, threshold('nodefs.available', '1Gi')], 'one-disk');
+  t.deepEqual(replaced, ['last']);
+  t.deepEqual(thresholds.slice(0, 2).map(text), [
+    'containerfs.available hard 5Gi + nothing',
+    'containerfs.available hard 1Gi + nothing',
+  ]);
+});

@@ -185,6 +185,17 @@ test(
   'reclaimed 1 container, 2 sandboxes, 2 images, logs of 2 pods, volumes of 1 pod: +8.0 GiB measured, ' +
     '9.0 GiB claimed, in 2.5 s; the last removals changed nothing, so the others were left alone',
 );
+test(
+  'a collection of everything, each in the other number',
+  says,
+  eventOf('reclaim-finished', {
+    removed: { container: 2, sandbox: 1, image: 1, 'pod-logs': 1, 'pod-volumes': 2 },
+    outcome: 'aborted',
+    ...NOTHING,
+  }),
+  'reclaimed 2 containers, 1 sandbox, 1 image, logs of 1 pod, volumes of 2 pods: ' +
+    '9.0 GiB claimed, in 2.5 s; the daemon ends',
+);
 test('something that would go', says, eventOf('would-remove'), `would remove ${subjectText(subject())}`);
 test(
   'something that would go if needed',
