@@ -76,7 +76,7 @@ function fabricated(state: RuntimeState, { sandboxId, pod, attempt, imageId, cre
       metadata: { name: 'main', attempt },
       image: { image: imageId },
       labels: { ...labelsOf(pod), 'io.kubernetes.container.name': 'main' },
-      annotations: { 'io.kubernetes.container.restartCount': `${attempt}` },
+      annotations: annotationsOf(pod, attempt),
       logPath: `main/${attempt}.log`,
     }),
     imageId,
@@ -97,6 +97,18 @@ function fabricated(state: RuntimeState, { sandboxId, pod, attempt, imageId, cre
     stopGaveUp: false,
     removing: false,
     sample: { timestamp: nanoseconds(createdMs), bytes: 4096n, inodes: 1n },
+  };
+}
+
+/** Those that a kubelet gives each container: with them a list weighs what it weighs on a node. */
+function annotationsOf(pod: number, attempt: number): Record<string, string> {
+  return {
+    'io.kubernetes.container.hash': pod.toString(16).padStart(8, '0'),
+    'io.kubernetes.container.ports': '[{"name":"http","containerPort":8080,"protocol":"TCP"}]',
+    'io.kubernetes.container.restartCount': `${attempt}`,
+    'io.kubernetes.container.terminationMessagePath': '/dev/termination-log',
+    'io.kubernetes.container.terminationMessagePolicy': 'File',
+    'io.kubernetes.pod.terminationGracePeriod': '30',
   };
 }
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { programForm, startDaemon, writeSettings } from '../daemon.js';
 import { startEmbeddedProcess } from '../embedded.js';
+import { cpuTime, scheduledTime } from '../process-numbers.js';
 import type { Effort, Row, RowResult } from '../row.js';
 import { digits, range, summarise } from '../statistics.js';
 
@@ -21,6 +22,11 @@ export const startRow: Row = {
 
 const MARK_MS = 250;
 
+interface Start {
+  readonly ms: number;
+  readonly cpuMs: number;
+}
+
 async function measureStarts({ isQuick, say }: Effort): Promise<RowResult> {
   const runs = isQuick ? 5 : 20;
   await using runtime = await startEmbeddedProcess({ disk: { sizeBytes: 64 << 20, layout: 'shared' } });
@@ -32,23 +38,28 @@ async function measureStarts({ isQuick, say }: Effort): Promise<RowResult> {
       podLogsDir: runtime.logsPath,
       sandboxImage: runtime.sandboxImage,
     });
-    const daemon = async (): Promise<number> => {
+    const daemon = async (): Promise<Start> => {
       const started = await startDaemon(settings);
       const { at } = await started.next('layout-changed');
+      const cpuMs = scheduledTime(started.pid);
       await started.stop();
-      return Number(at - started.startedAt) / 1e6;
+      return { ms: Number(at - started.startedAt) / 1e6, cpuMs };
     };
     await daemon();
     await bareNode();
-    const starts = [];
-    const bare = [];
+    const starts: Start[] = [];
+    const bare: number[] = [];
+    let bareTicks = 0;
     // In turns, so that both see the same machine.
     for (let run = 1; run <= runs; run += 1) {
       say(`start ${run} of ${runs}`);
       starts.push(await daemon());
+      const before = cpuTime('self').children;
       bare.push(await bareNode());
+      bareTicks += cpuTime('self').children - before;
     }
-    const summary = summarise(starts);
+    const summary = summarise(starts.map(({ ms }) => ms));
+    const cpu = summarise(starts.map(({ cpuMs }) => cpuMs));
     const bareSummary = summarise(bare);
     return {
       measures: [
@@ -59,6 +70,14 @@ async function measureStarts({ isQuick, say }: Effort): Promise<RowResult> {
           spread: `${range(summary)} of ${runs}`,
           mark: MARK_MS,
           reference: `node -e 0, to its end: ${digits(bareSummary.median)} ms (${range(bareSummary)})`,
+        },
+        {
+          what: 'CPU until then, which a busy machine stretches less',
+          unit: 'ms',
+          value: cpu.median,
+          spread: `${range(cpu)} of ${runs}`,
+          mark: null,
+          reference: `node -e 0: ${digits(bareTicks / runs)} ms`,
         },
       ],
       notes: [
