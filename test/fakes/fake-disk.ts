@@ -61,7 +61,8 @@ export class FakeDisk {
 
   /** Takes or gives until so many bytes are free. */
   fillUntilFree(free: number): void {
-    this.#used.bytes += this.freeBytes - free;
+    this.#settle();
+    this.#used.bytes = this.size.bytes - free;
   }
 
   reading(): FilesystemReading {

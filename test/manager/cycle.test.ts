@@ -284,8 +284,10 @@ test('while the runtime is gone nothing is tried and nobody is blamed', async (t
 
 test('a recovery while the victim is being chosen saves it', async (t) => {
   const node = nodeWith(20, (world) => writer(world));
+  let lists = 0;
   node.runtime.beforeEffect = ({ call }) => {
-    if (call === 'listContainerUsage') node.world.disks.imagefs.fillUntilFree(500 * MIB);
+    if (call === 'listSandboxes') lists += 1;
+    if (lists === 2) node.world.disks.imagefs.fillUntilFree(500 * MIB);
   };
   t.deepEqual(ofKind(await node.pass(), 'eviction-decided'), []);
 });
@@ -329,4 +331,42 @@ test('a filesystem that counts no inodes is collected for by bytes', async (t) =
 test('a collection that finds nothing is not told', async (t) => {
   const node = nodeWith(20, (world) => writer(world));
   t.deepEqual(ofKind(await node.pass(), 'reclaim-started'), []);
+});
+
+test('a path that is watched in place of a missing one is told', async (t) => {
+  const node = nodeWith(500, () => undefined);
+  node.mounts.odd.set('/var/lib/runtime/images', 'missing');
+  t.deepEqual(
+    ofKind(await node.pass(), 'image-path-fallback').map(({ path, used }) => [path, used]),
+    [['/var/lib/runtime/images', '/var/lib/runtime']],
+  );
+});
+
+test('a layout that cannot be told is said, and the last one goes on', async (t) => {
+  const node = nodeWith(500, () => undefined);
+  await node.pass();
+  node.mounts.odd.set('/var/lib/runtime/images', 'hung');
+  const [unknown] = ofKind(await node.pass(), 'layout-unknown');
+  t.is(unknown?.kept, 'one-disk');
+  t.is(node.state.layout, 'one-disk');
+});
+
+test('the effect of an eviction is not measured on a disk that cannot be seen', async (t) => {
+  const node = nodeWith(20, (world) => writer(world));
+  await node.pass();
+  node.mounts.odd.set('/var/lib/runtime/images', 'hung');
+  t.deepEqual(ofKind(await node.pass(), 'eviction-measured'), []);
+  node.mounts.odd.clear();
+  t.is(ofKind(await node.pass(), 'eviction-measured').length, 1);
+});
+
+test('a pod of which nothing is known may be chosen, after those known to be over their request', async (t) => {
+  const node = nodeWith(20, (world) => {
+    putContainer(world, 'secret', putPod(world, 'secretive'), { state: 'running', told: 'nothing', logPath: '' });
+    writer(world, 'known', 5);
+  });
+  t.deepEqual(
+    ofKind(await node.passes(2), 'eviction-decided').map(({ pod }) => pod.uid),
+    ['known', 'secretive'],
+  );
 });

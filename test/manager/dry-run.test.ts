@@ -97,3 +97,32 @@ test('for memory a dry run has nothing to collect and names the pod', async (t) 
   t.deepEqual(ofKind(events, 'reclaim-started')[0]?.steps, []);
   t.is(ofKind(events, 'would-evict')[0]?.standing.uid, 'web');
 });
+
+test('what nobody knows the size of counts for nothing in a dry run: more may be needed', async (t) => {
+  const dry = node();
+  putContainer(dry.world, 'mystery', GONE, { mib: 500, told: 'nothing' });
+  dry.world.disks.imagefs.fillUntilFree(80 * MIB);
+  const events = await dry.pass('dry-run');
+  t.deepEqual(
+    ofKind(events, 'would-remove').map(({ subject, onlyIfNeeded }) => [subject.claimed === null, onlyIfNeeded]),
+    [
+      [false, false],
+      [true, false],
+      [false, false],
+      [false, true],
+    ],
+  );
+});
+
+test('a dry run on a disk that cannot be seen any more counts all of the line as missing', async (t) => {
+  const dry = node();
+  const look = dry.mounts.look.bind(dry.mounts);
+  let looks = 0;
+  dry.mounts.look = async (path) => {
+    looks += 1;
+    if (looks > 3) dry.mounts.odd.set('/var/lib/runtime/images', 'hung');
+    return look(path);
+  };
+  const events = await dry.pass('dry-run');
+  t.true(ofKind(events, 'would-remove').length > 0);
+});
