@@ -95,7 +95,9 @@ function goalsOf(
   settings: EvictionSettings,
 ): readonly Goal[] {
   const goals = new Map<Signal, Goal>();
-  for (const threshold of thresholds) {
+  // What containerfs was given says nothing that its original on the same device does not say.
+  const own = thresholds.filter((each) => !each.isDerived);
+  for (const threshold of own.length > 0 ? own : thresholds) {
     const seen = observations.get(threshold.signal);
     if (seen === undefined) continue;
     const { line, target } = settings.lines.lineOf(threshold, seen.capacity);

@@ -108,6 +108,12 @@ export type EvictionEvent = { readonly at: Instant } & (
       readonly steps: readonly string[];
     }
   | {
+      /** The plan of one collector, before anything of it is done: it may end early, and never goes beyond. */
+      readonly kind: 'reclaim-planned';
+      readonly what: RemovalKind;
+      readonly subjects: readonly RemovalSubject[];
+    }
+  | {
       readonly kind: 'removed';
       readonly subject: RemovalSubject;
       readonly availableBefore: Availability;

@@ -66,6 +66,7 @@ export function evolve(state: EvictionState, event: EvictionEvent, settings: Evi
     case 'condition-on':
     case 'condition-off':
     case 'reclaim-started':
+    case 'reclaim-planned':
     case 'removed':
     case 'removal-failed':
     case 'removal-skipped':

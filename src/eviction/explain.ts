@@ -40,6 +40,8 @@ export function explain(event: EvictionEvent): string {
       return `${event.condition} is off`;
     case 'reclaim-started':
       return `reclaiming ${event.steps.join(', then ') || 'nothing, as no collector helps'}: ${goalsText(event.goals, event.available)}`;
+    case 'reclaim-planned':
+      return plannedText(event);
     case 'removed':
       return `removed ${subjectText(event.subject)}${availableText(event.availableBefore, event.availableAfter)}`;
     case 'removal-failed':
@@ -153,6 +155,15 @@ function availableText(before: Availability, after: Availability): string {
 
 function changeText(signal: Signal, change: number): string {
   return `${change < 0 ? '-' : '+'}${amountText(signal, Math.abs(change))}`;
+}
+
+/** Subjects named in a sentence; the event holds all. */
+const NAMED = 3;
+
+function plannedText({ what, subjects }: EventOf<'reclaim-planned'>): string {
+  const named = subjects.slice(0, NAMED).map((each) => each.label);
+  const more = subjects.length > NAMED ? `, and ${subjects.length - NAMED} more` : '';
+  return `may remove ${subjects.length} ${what}${subjects.length === 1 ? '' : 's'}, in this order: ${named.join(', ')}${more}`;
 }
 
 const OUTCOMES: Readonly<Record<EventOf<'reclaim-finished'>['outcome'], string>> = {

@@ -60,10 +60,13 @@ export async function* carryOut(plan: readonly Removal[], manner: RemovalManner,
     withoutEffect: 0,
     result: nothingRemoved('exhausted'),
   };
+  let isTold = false;
   for (;;) {
     progress = await afterLateSpace(progress, run);
     const outcome = endOf(left, progress, run);
     if (outcome !== null) return { ...progress.result, outcome };
+    if (!isTold) yield* tellPlan(plan, run);
+    isTold = true;
     const batch = left.slice(0, batchSize(left, manner, progress, run));
     left = left.slice(batch.length);
     const next = yield* oneBatch(batch, manner, progress, run);
@@ -85,6 +88,14 @@ async function afterLateSpace(progress: Progress, run: ReclaimRun): Promise<Prog
     available,
     withoutEffect: hasRisen(progress.available, available) ? 0 : progress.withoutEffect,
   };
+}
+
+/** The plan is told before the first of it is done. */
+function* tellPlan([first, ...rest]: readonly Removal[], run: ReclaimRun): Generator<EvictionEvent, void> {
+  if (first === undefined) return;
+  const { subject } = first;
+  const subjects = [subject, ...rest.map((each) => each.subject)];
+  yield { kind: 'reclaim-planned', at: run.clock.now(), what: subject.what, subjects };
 }
 
 function endOf(left: readonly Removal[], progress: Progress, run: ReclaimRun): ReclaimOutcome | null {

@@ -52,6 +52,7 @@ const SAMPLES: { readonly [Kind in EvictionEvent['kind']]: FactsOf<Kind> } = {
   'threshold-cleared': FACTS,
   'condition-on': { condition: 'DiskPressure' },
   'condition-off': { condition: 'DiskPressure' },
+  'reclaim-planned': { what: 'image', subjects: [subject()] },
   'reclaim-started': {
     threshold: HARD,
     resource: 'ephemeral-storage',

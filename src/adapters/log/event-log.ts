@@ -20,6 +20,7 @@ const LEVELS = {
   'condition-on': 'warn',
   'condition-off': 'info',
   'reclaim-started': 'info',
+  'reclaim-planned': 'info',
   removed: 'info',
   'removal-failed': 'warn',
   'removal-skipped': 'info',
@@ -41,6 +42,8 @@ const LEVELS = {
 
 /** Pods of a ranking that are logged; a node of 500 pods would make a line of 100 kB. */
 const RANKING_SHOWN = 10;
+/** Of a plan; each removal has its own line. */
+const SUBJECTS_SHOWN = 50;
 
 /**
  * Writes one event as one line: `event` is its kind, `msg` the sentence, the rest its numbers. What goes on unchanged (a path
@@ -94,6 +97,9 @@ function fieldsOf({ kind, at: _, ...event }: EvictionEvent): Record<string, unkn
     } else if (name === 'ranking' && 'ranking' in event) {
       fields['ranking'] = event.ranking.slice(0, RANKING_SHOWN);
       fields['ranked'] = event.ranking.length;
+    } else if (name === 'subjects' && 'subjects' in event) {
+      fields['subjects'] = event.subjects.slice(0, SUBJECTS_SHOWN).map(({ id, label }) => ({ id, label }));
+      fields['planned'] = event.subjects.length;
     } else if (name === 'subject' && 'subject' in event) {
       Object.assign(fields, event.subject);
     } else if (name === 'sight' && 'sight' in event) {

@@ -115,6 +115,7 @@ const SHOWN: ReadonlySet<EvictionEvent['kind']> = new Set([
   'condition-on',
   'condition-off',
   'reclaim-started',
+  'reclaim-planned',
   'removed',
   'removal-failed',
   'removal-skipped',

@@ -1,0 +1,316 @@
+import type { GcEvent, GcSubject, ImagePass } from '../gc/gc-event.js';
+import {
+  type CollectionRecords,
+  type ImageCandidate,
+  type ImageFsSpace,
+  type ImageRules,
+  imageCandidates,
+  passedOver,
+  recordDetection,
+  spaceDemand,
+  tooOld,
+} from '../gc/image-collection.js';
+import { imageKeysInUse } from '../gc/image-keys-in-use.js';
+import type { Clock } from '../ports/clock.js';
+import type { ContainerRecord, ImageRecord, RuntimePort } from '../ports/runtime.js';
+import { type Bytes, bytes, elapsed, type Instant } from '../units/units.js';
+import type { ImageVolumes } from './image-volumes.js';
+import { messageOf, toError } from './removal.js';
+
+/** What ended an image run. */
+export type ImageFailure =
+  | 'list-images'
+  | 'list-containers'
+  | 'container-status'
+  | 'image-fs'
+  | 'capacity-zero'
+  | 'age-removal-failed'
+  | 'space-removal-failed'
+  | 'not-enough-freed'
+  | 'aborted';
+
+/** A failed run: its kind, what to say, and what was thrown, if anything was. */
+export interface ImageCollectionError {
+  readonly kind: ImageFailure;
+  readonly message: string;
+  readonly cause: Error | null;
+}
+
+/** What image collection needs from the world. */
+export interface ImageCollectorDeps {
+  readonly runtime: Pick<RuntimePort, 'listImages' | 'listContainers'>;
+  /** CRI takes the id alone, so a runtime cannot tell two handlers of one id apart. */
+  removeImage(image: Pick<ImageRecord, 'id' | 'runtimeHandler'>, signal: AbortSignal): Promise<void>;
+  /** The profile decides what a container that cannot be asked means. */
+  readonly volumes: ImageVolumes;
+  readonly clock: Clock;
+  readonly rules: ImageRules;
+  /** Images that an operator keeps whatever the kubelet would do; null = it may go. */
+  keptByOperator(image: ImageRecord): string | null;
+  /**
+   * Hears, after each space pass that could remove what it wanted, the ids that the pass looked at and kept. Not the images
+   * that are left on the node: those in use, pinned, or never reached are not among them.
+   */
+  afterSpacePass?(kept: readonly string[], freeTime: Instant): void;
+}
+
+/** One detection: what is there and in use. */
+interface Detection {
+  readonly images: readonly ImageRecord[];
+  readonly containers: readonly ContainerRecord[];
+  readonly inUse: ReadonlySet<string>;
+}
+
+/** Candidates with what was listed when they were chosen. */
+export interface CandidateList extends Detection {
+  readonly candidates: readonly ImageCandidate[];
+}
+
+/** What a pass over candidates did. */
+export interface PassResult {
+  readonly error: ImageCollectionError | null;
+  /** Claimed sizes of what was removed. */
+  readonly freed: Bytes;
+  /** Ids that were passed over or failed, in order; empty after a failed removal. */
+  readonly kept: readonly string[];
+}
+
+/** What a periodic run did. The two numbers are null where no space was to be freed. */
+export interface CollectResult {
+  readonly error: ImageCollectionError | null;
+  readonly usagePercent: number | null;
+  readonly bytesToFree: number | null;
+  readonly freed: Bytes;
+}
+
+/** A list of candidates, or why there is none. */
+export type Listed<T> = { readonly kind: 'listed'; readonly list: T } | FailedListing;
+type FailedListing = { readonly kind: 'failed'; readonly error: ImageCollectionError };
+
+/**
+ * Collects images as the kubelet does: records of when each was seen and used, candidates least recently used first, a pass by
+ * age and a pass for space. What it has seen lives as long as it does. Mirrors `realImageGCManager`, but for one thing: just
+ * before an image is removed its users are listed anew, since a runtime removes one that a new container runs on.
+ */
+export class ImageCollector {
+  readonly #deps: ImageCollectorDeps;
+  #records: CollectionRecords = new Map();
+
+  constructor(deps: ImageCollectorDeps) {
+    this.#deps = deps;
+  }
+
+  /** What is remembered, by record key. */
+  get records(): CollectionRecords {
+    return this.#records;
+  }
+
+  /** Looks what is there and in use. After a failure all records are as before. */
+  async detect(detectTime: Instant, signal: AbortSignal): Promise<Listed<Detection>> {
+    const { runtime, volumes } = this.#deps;
+    const images = await runtime.listImages(signal).catch(toError);
+    if (images instanceof Error) return failed('list-images', 'list images', images);
+    const containers = await runtime.listContainers(signal).catch(toError);
+    if (containers instanceof Error) return failed('list-containers', 'list containers', containers);
+    const mounted = await volumes.of(containers, signal).catch(toError);
+    if (mounted instanceof Error) return failed('container-status', 'tell which images are mounted', mounted);
+    return { kind: 'listed', list: this.learn(images, containers, mounted, detectTime) };
+  }
+
+  /** A detection from lists that somebody else has made. */
+  learn(
+    images: readonly ImageRecord[],
+    containers: readonly ContainerRecord[],
+    mounted: Awaited<ReturnType<ImageVolumes['of']>>,
+    detectTime: Instant,
+  ): Detection {
+    const { clock, rules } = this.#deps;
+    const inUse = imageKeysInUse(images, containers, mounted, rules.runtimeHandlerAware);
+    const times = { detectTime, now: clock.now() };
+    this.#records = recordDetection(this.#records, images, inUse, times, rules.runtimeHandlerAware);
+    return { images, containers, inUse };
+  }
+
+  /** A detection, and what may go by it, in order. Tells record keys that name no image. */
+  async *listCandidates(freeTime: Instant, signal: AbortSignal): AsyncGenerator<GcEvent, Listed<CandidateList>> {
+    const detected = await this.detect(freeTime, signal);
+    if (detected.kind === 'failed') return detected;
+    const { rules, keptByOperator, clock } = this.#deps;
+    const { candidates, keysWithoutId } = imageCandidates(
+      this.#records,
+      detected.list.inUse,
+      rules.runtimeHandlerAware,
+    );
+    for (const key of keysWithoutId) {
+      const message = `Cannot collect an image as its record must name an id: "${key}"`;
+      yield { kind: 'node-event', at: clock.now(), reason: 'InvalidImageID', message };
+    }
+    const kept = new Set(detected.list.images.filter((each) => keptByOperator(each) !== null).map((each) => each.id));
+    return {
+      kind: 'listed',
+      list: { ...detected.list, candidates: candidates.filter((each) => !kept.has(each.id)) },
+    };
+  }
+
+  /** Removes what was not used for longer than the maximum age. Answers with the candidates that are left. */
+  async *agePass(
+    list: CandidateList,
+    times: { readonly freeTime: Instant; readonly gcBegan: Instant },
+    signal: AbortSignal,
+  ): AsyncGenerator<GcEvent, Listed<CandidateList>> {
+    const going = new Set(tooOld(list.candidates, this.#deps.rules.maxAge, times));
+    const failures: string[] = [];
+    const left: ImageCandidate[] = [];
+    for (const candidate of list.candidates) {
+      const removal = going.has(candidate) ? yield* this.#remove(candidate, list, 'age', signal) : null;
+      if (removal !== 'removed') left.push(candidate);
+      if (removal instanceof Error) failures.push(messageOf(removal));
+    }
+    if (failures.length > 0) {
+      const message = `Cannot remove ${failures.length} images that are too old: ${failures.join('; ')}`;
+      return { kind: 'failed', error: { kind: 'age-removal-failed', message, cause: null } };
+    }
+    return { kind: 'listed', list: { ...list, candidates: left } };
+  }
+
+  /**
+   * Removes candidates in order until `wanted` bytes are freed by their claimed sizes; infinity = all that may go. The target
+   * is asked after each removal, so one image goes whatever it is.
+   */
+  async *spacePass(
+    list: CandidateList,
+    wanted: number,
+    freeTime: Instant,
+    signal: AbortSignal,
+  ): AsyncGenerator<GcEvent, PassResult> {
+    const failures: Error[] = [];
+    const kept: string[] = [];
+    let freed = 0;
+    for (const candidate of list.candidates) {
+      if (signal.aborted) return { error: ABORTED, freed: bytes(freed), kept: [] };
+      if (passedOver(candidate, freeTime, this.#deps.rules.minAge) !== null) {
+        kept.push(candidate.id);
+        continue;
+      }
+      const removal = yield* this.#remove(candidate, list, 'space', signal);
+      if (removal !== 'removed') kept.push(candidate.id);
+      if (removal instanceof Error) failures.push(removal);
+      if (removal !== 'removed') continue;
+      freed += candidate.record.size;
+      if (freed >= wanted) break;
+    }
+    const [first] = failures;
+    if (first === undefined) return { error: null, freed: bytes(freed), kept };
+    const target = Number.isFinite(wanted) ? `${wanted} bytes` : 'all unused images';
+    const said = failures.map(messageOf).join('; ');
+    const message = `Cannot remove ${failures.length} images (wanted ${target}, freed ${freed} bytes): ${said}`;
+    return { error: { kind: 'space-removal-failed', message, cause: first }, freed: bytes(freed), kept: [] };
+  }
+
+  /** A periodic run: by age, then for space where the high mark is reached. `gcBegan` is when periodic runs began. */
+  async *collect(
+    gcBegan: Instant,
+    imageFs: (signal: AbortSignal) => Promise<ImageFsSpace>,
+    signal: AbortSignal,
+  ): AsyncGenerator<GcEvent, CollectResult> {
+    const { clock, rules } = this.#deps;
+    const freeTime = clock.now();
+    const ended = (error: ImageCollectionError | null): CollectResult => ({ ...NOTHING_FREED, error });
+    const listed = yield* this.listCandidates(freeTime, signal);
+    if (listed.kind === 'failed') return ended(listed.error);
+    const left = yield* this.agePass(listed.list, { freeTime, gcBegan }, signal);
+    if (left.kind === 'failed') return ended(left.error);
+    const space = await imageFs(signal).catch(toError);
+    if (space instanceof Error) return ended(failed('image-fs', 'tell how full the image filesystem is', space).error);
+    const demand = spaceDemand(space, rules);
+    if (demand.kind === 'below-mark') return ended(null);
+    if (demand.kind === 'capacity-zero') {
+      const message = 'Cannot tell how full the image filesystem is as its capacity must be more than 0: 0';
+      yield { kind: 'node-event', at: clock.now(), reason: 'InvalidDiskCapacity', message };
+      return ended({ kind: 'capacity-zero', message, cause: null });
+    }
+    const { usagePercent, bytesToFree } = demand;
+    const pass = yield* this.spacePass(left.list, bytesToFree, freeTime, signal);
+    const result = { usagePercent, bytesToFree, freed: pass.freed };
+    if (pass.error !== null) return { ...result, error: pass.error };
+    this.#deps.afterSpacePass?.(pass.kept, freeTime);
+    if (pass.freed >= bytesToFree) return { ...result, error: null };
+    const message =
+      `Cannot bring the image filesystem below its mark as unused images gave ${pass.freed} of ${bytesToFree} bytes: ` +
+      `${usagePercent} % of ${space.capacity ?? 0} bytes are used, by something else than images that may go`;
+    yield { kind: 'node-event', at: clock.now(), reason: 'FreeDiskSpaceFailed', message };
+    return { ...result, error: { kind: 'not-enough-freed', message, cause: null } };
+  }
+
+  /** Removes all unused images that are old enough, whatever the disk says. Mirrors `DeleteUnusedImages`. */
+  async *deleteUnused(signal: AbortSignal): AsyncGenerator<GcEvent, PassResult> {
+    const freeTime = this.#deps.clock.now();
+    const listed = yield* this.listCandidates(freeTime, signal);
+    if (listed.kind === 'failed') return { error: listed.error, freed: bytes(0), kept: [] };
+    const pass = yield* this.spacePass(listed.list, Number.POSITIVE_INFINITY, freeTime, signal);
+    if (pass.error === null) this.#deps.afterSpacePass?.(pass.kept, freeTime);
+    return pass;
+  }
+
+  async *#remove(
+    candidate: ImageCandidate,
+    list: CandidateList,
+    countedAs: ImagePass,
+    signal: AbortSignal,
+  ): AsyncGenerator<GcEvent, 'removed' | 'spared' | Error> {
+    const { clock, removeImage } = this.#deps;
+    const subject = subjectOf(candidate, list.images, countedAs);
+    const began = clock.now();
+    const user = await this.#newUser(candidate, list, signal).catch(toError);
+    if (typeof user === 'string') {
+      yield { kind: 'spared', at: clock.now(), subject, why: user };
+      return 'spared';
+    }
+    const image = { id: candidate.id, runtimeHandler: candidate.record.runtimeHandler };
+    const error = user instanceof Error ? user : await removeImage(image, signal).then(() => null, toError);
+    const took = elapsed(began, clock.now());
+    if (error !== null) {
+      yield { kind: 'not-collected', at: clock.now(), subject, message: messageOf(error), took, countedAs };
+      return error;
+    }
+    const records = new Map(this.#records);
+    records.delete(candidate.key);
+    this.#records = records;
+    yield { kind: 'collected', at: clock.now(), subject, took, countedAs };
+    return 'removed';
+  }
+
+  /** A container that has come since the candidates were chosen and uses this one. */
+  async #newUser(candidate: ImageCandidate, list: CandidateList, signal: AbortSignal): Promise<string | null> {
+    const { runtime, volumes, rules } = this.#deps;
+    const known = new Set(list.containers.map((each) => each.id));
+    const containers = (await runtime.listContainers(signal)).filter((each) => !known.has(each.id));
+    if (containers.length === 0) return null;
+    const mounted = await volumes.of(containers, signal);
+    for (const each of containers) {
+      const own = mounted.filter((volume) => volume.container === each.id);
+      const keys = imageKeysInUse(list.images, [each], own, rules.runtimeHandlerAware);
+      if (keys.has(candidate.key)) return `used by container ${each.id.slice(0, 13)}`;
+    }
+    return null;
+  }
+}
+
+const NOTHING_FREED = { usagePercent: null, bytesToFree: null, freed: bytes(0) } as const;
+const ABORTED: ImageCollectionError = { kind: 'aborted', message: 'Image collection was ended', cause: null };
+const REASONS: Readonly<Record<ImagePass, string>> = {
+  age: 'not used for longer than the maximum age',
+  space: 'unused, for space',
+};
+
+function subjectOf(candidate: ImageCandidate, images: readonly ImageRecord[], pass: ImagePass): GcSubject {
+  const { id, key, record } = candidate;
+  const image = images.find((each) => each.id === id);
+  const label = image?.tags[0] ?? image?.digests[0] ?? key;
+  return { what: 'image', id, label, reason: REASONS[pass], claimed: record.size };
+}
+
+function failed(kind: ImageFailure, what: string, cause: Error): FailedListing {
+  return { kind: 'failed', error: { kind, message: `Cannot ${what}: ${messageOf(cause)}`, cause } };
+}
+

@@ -1,0 +1,75 @@
+import { logLinkPath } from '../gc/log-link.js';
+import { stopGrace } from '../gc/stop-grace.js';
+import type { FilesPort } from '../ports/files.js';
+import type { LogFilesPort } from '../ports/log-files.js';
+import { PortError } from '../ports/port-error.js';
+import type { ContainerRecord, RuntimePort } from '../ports/runtime.js';
+import type { Removed } from './removal.js';
+
+/** Removes what a container has logged. */
+export interface ContainerLogs {
+  /** Removes the log with all that was rotated from it, and the link to it. Missing is fine; rejects when something stays. */
+  remove(container: ContainerRecord, logPath: string): Promise<void>;
+}
+
+/** What the removal of a dead container needs from the world. */
+export interface RemoveContainerDeps {
+  readonly runtime: Pick<RuntimePort, 'containerStatus' | 'stopContainer' | 'removeContainer'>;
+  readonly logs: ContainerLogs;
+  /**
+   * Whether a container whose state was unknown stays when the runtime still cannot tell after a stop that succeeded. The
+   * kubelet removes it then, and the runtime kills what may still run.
+   */
+  readonly keepsUnverified: boolean;
+}
+
+/**
+ * Removes a dead container: a stop first where the runtime does not know whether it runs, then its logs, then itself. Logs go
+ * first: if they cannot be removed, the container stays as the handle to try again by. Rejects when a step failed; then the
+ * later ones were not tried.
+ */
+export async function removeDeadContainer(
+  deps: RemoveContainerDeps,
+  container: ContainerRecord,
+  signal: AbortSignal,
+): Promise<Removed> {
+  const { runtime, logs, keepsUnverified } = deps;
+  if (container.state === 'unknown') {
+    const { annotations } = await statusOf(runtime, container.id, signal);
+    await runtime.stopContainer(container.id, stopGrace(annotations), signal);
+  }
+  const status = await statusOf(runtime, container.id, signal);
+  if (status.state === 'running') return { kind: 'skipped', why: 'it runs now' };
+  if (status.state === 'unknown' && keepsUnverified) {
+    return { kind: 'skipped', why: 'the runtime cannot tell whether it runs' };
+  }
+  await logs.remove(container, status.logPath);
+  await runtime.removeContainer(container.id, signal);
+  return { kind: 'removed' };
+}
+
+/** The logs of containers under a pod log root, with the links to them. */
+export function containerLogs(
+  files: Pick<FilesPort, 'removeLogs'>,
+  logFiles: Pick<LogFilesPort, 'remove'>,
+  places: { readonly podLogsDir: string; readonly logLinksDir: string },
+): ContainerLogs {
+  return {
+    async remove(container, logPath) {
+      if (logPath !== '') await files.removeLogs(places.podLogsDir, logPath);
+      const { pod } = container;
+      if (pod === null) return;
+      await logFiles.remove(logLinkPath(places.logLinksDir, `${pod.name}_${pod.namespace}`, container));
+    },
+  };
+}
+
+async function statusOf(
+  runtime: Pick<RuntimePort, 'containerStatus'>,
+  id: string,
+  signal: AbortSignal,
+): Promise<NonNullable<Awaited<ReturnType<RuntimePort['containerStatus']>>>> {
+  const status = await runtime.containerStatus(id, signal);
+  if (status === null) throw new PortError(`Cannot remove a container as the runtime must know its status: ${id}`);
+  return status;
+}
