@@ -2,7 +2,6 @@ import type { EventOf, EvictionEvent } from '../../src/eviction/event.js';
 import { POLICIES } from '../../src/eviction/policy.js';
 import { SIGNALS } from '../../src/eviction/signal.js';
 import { reclaimSteps } from '../../src/eviction/steps.js';
-import type { SandboxRecord } from '../../src/ports/runtime.js';
 import type { FakeDisk } from '../fakes/fake-disk.js';
 import type { FakeNode } from '../fakes/fake-node.js';
 import type { MadeCall } from '../fakes/fake-runtime.js';
@@ -18,12 +17,11 @@ export class Judge {
   /** Ids that this pass tried and could not, or must not, remove. */
   readonly #triedInVain = new Set<string>();
   readonly #removed = new Set<string>();
-  #plan: ReadonlySet<string> = new Set();
-  #deadAtPlan: ReadonlySet<string> = new Set();
+  /** Ids that a plan of this pass named. */
+  readonly #planned = new Set<string>();
   #evictions = 0;
   #victim: string | null = null;
   #couldNotAsk = false;
-  #planIsWhole = true;
 
   /** `youngImagesStay`: all images are below the minimum age, and the pressure is soft. */
   constructor(
@@ -31,13 +29,9 @@ export class Judge {
     readonly youngImagesStay: boolean,
   ) {}
 
-  /** A pass begins, of which a dry run has said what would go. */
-  passBegins(dryRun: readonly EvictionEvent[]): void {
-    this.#plan = new Set(dryRun.flatMap((event) => (event.kind === 'would-remove' ? [event.subject.id] : [])));
-    this.#planIsWhole = dryRun.every((event) => event.kind !== 'list-failed');
-    this.#deadAtPlan = new Set([...this.#plan].filter((id) => this.#world.containers.has(id)));
-    this.#sandboxesAtPlan = new Map(this.#world.sandboxes);
-    this.#containersAtPlan = new Map(this.#world.containers);
+  /** A pass begins. */
+  passBegins(): void {
+    this.#planned.clear();
     this.#triedInVain.clear();
     this.#evictions = 0;
     this.#victim = null;
@@ -61,25 +55,12 @@ export class Judge {
 
   /** Something was told. */
   hears(event: EvictionEvent): void {
-    switch (event.kind) {
-      case 'removed':
-        return this.#wasPlanned(event);
-      case 'removal-failed':
-      case 'removal-skipped':
-        this.#triedInVain.add(event.subject.id);
-        return;
-      case 'list-failed':
-        this.#couldNotAsk = true;
-        return;
-      case 'eviction-decided':
-        return this.#mayEvict(event);
-      default:
-        return;
-    }
+    if (event.kind === 'reclaim-planned') for (const { id } of event.subjects) this.#planned.add(id);
+    if (event.kind === 'removed') this.#wasPlanned(event);
+    if (event.kind === 'removal-failed' || event.kind === 'removal-skipped') this.#triedInVain.add(event.subject.id);
+    if (event.kind === 'list-failed') this.#couldNotAsk = true;
+    if (event.kind === 'eviction-decided') this.#mayEvict(event);
   }
-
-  #sandboxesAtPlan: ReadonlyMap<string, SandboxRecord> = new Map();
-  #containersAtPlan: ReadonlyMap<string, FakeContainer> = new Map();
 
   get #world(): FakeWorld {
     return this.node.world;
@@ -114,18 +95,8 @@ export class Judge {
   #wasPlanned({ subject }: EventOf<'removed'>): void {
     if (this.#removed.has(subject.id)) broken(`${subject.id} is removed twice`);
     this.#removed.add(subject.id);
-    // A dry run that could not ask for everything has said so.
-    if (subject.reason === 'its pod was evicted' || this.#plan.has(subject.id) || !this.#planIsWhole) return;
-    const pod = this.#containersAtPlan.get(subject.id)?.pod ?? this.#sandboxesAtPlan.get(subject.id)?.pod;
-    if (pod !== undefined && pod.uid === this.#victim) return;
-    // What only containers of the plan or of the victim needed is needed by nobody once they have gone; the next collector
-    // of the same pass plans anew.
-    const users = [...this.#containersAtPlan.values()].filter(
-      (each) => each.sandboxId === subject.id || usedBy(each).includes(subject.id),
-    );
-    const isFreed =
-      users.length > 0 && users.every((each) => this.#deadAtPlan.has(each.id) || each.pod?.uid === this.#victim);
-    if (!isFreed) broken(`${subject.id} is removed and no plan named it`);
+    if (subject.reason === 'its pod was evicted') return;
+    if (!this.#planned.has(subject.id)) broken(`${subject.id} is removed and no plan named it`);
   }
 
   #mayEvict(event: EventOf<'eviction-decided'>): void {
