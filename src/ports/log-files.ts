@@ -5,8 +5,8 @@ import type { Bytes } from '../units/units.js';
  * could not do what it says.
  */
 export interface LogFilesPort {
-  /** The names in a directory, whatever they are, in the order in which the directory gives them. */
-  list(directory: string): Promise<readonly string[]>;
+  /** The names in a directory, whatever they are, in the order in which the directory gives them; null when there is none. */
+  list(directory: string): Promise<readonly string[] | null>;
   /** Size of the file that the path leads to, links followed; null when there is none. */
   size(path: string): Promise<Bytes | null>;
   /** Gives a file another name in the same directory. A file that has that name already is replaced. */

@@ -40,18 +40,18 @@ export interface ImageCollectionError {
 export interface ImageCollectorDeps {
   readonly runtime: Pick<RuntimePort, 'listImages' | 'listContainers'>;
   /** CRI takes the id alone, so a runtime cannot tell two handlers of one id apart. */
-  removeImage(image: Pick<ImageRecord, 'id' | 'runtimeHandler'>, signal: AbortSignal): Promise<void>;
+  readonly removeImage: (image: Pick<ImageRecord, 'id' | 'runtimeHandler'>, signal: AbortSignal) => Promise<void>;
   /** The profile decides what a container that cannot be asked means. */
   readonly volumes: ImageVolumes;
   readonly clock: Clock;
   readonly rules: ImageRules;
   /** Images that an operator keeps whatever the kubelet would do; null = it may go. */
-  keptByOperator(image: ImageRecord): string | null;
+  readonly keptByOperator: (image: ImageRecord) => string | null;
   /**
    * Hears, after each space pass that could remove what it wanted, the ids that the pass looked at and kept. Not the images
    * that are left on the node: those in use, pinned, or never reached are not among them.
    */
-  afterSpacePass?(kept: readonly string[], freeTime: Instant): void;
+  readonly afterSpacePass?: (kept: readonly string[], freeTime: Instant) => void;
 }
 
 /** One detection: what is there and in use. */
@@ -313,4 +313,3 @@ function subjectOf(candidate: ImageCandidate, images: readonly ImageRecord[], pa
 function failed(kind: ImageFailure, what: string, cause: Error): FailedListing {
   return { kind: 'failed', error: { kind, message: `Cannot ${what}: ${messageOf(cause)}`, cause } };
 }
-

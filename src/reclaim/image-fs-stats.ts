@@ -59,6 +59,8 @@ function localPart(look: PathLook): LocalPart {
     case 'error':
       throw new PortError(`Cannot look at the image filesystem at ${look.path}: ${look.message}`);
     case 'hung':
-      throw new PortError(`Cannot look at the image filesystem at ${look.path} as an earlier look must come back first`);
+      throw new PortError(
+        `Cannot look at the image filesystem at ${look.path} as an earlier look must come back first`,
+      );
   }
 }

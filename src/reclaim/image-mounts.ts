@@ -1,5 +1,5 @@
-import type { RuntimePort } from '../ports/runtime.js';
 import { PortError } from '../ports/port-error.js';
+import type { RuntimePort } from '../ports/runtime.js';
 import { forEachBounded, type ImageVolumes } from './image-volumes.js';
 
 /** Status calls under way at a time. */

@@ -79,7 +79,7 @@ export class LogRotation {
   /** The files of a log that hold lines, oldest first, as paths. */
   async logsOf(path: string): Promise<readonly string[]> {
     const { directory, name } = splitPath(path);
-    const names = await this.#deps.logFiles.list(directory);
+    const names = (await this.#deps.logFiles.list(directory)) ?? [];
     return logsInReadingOrder(name, names).map((each) => `${directory}/${each}`);
   }
 
@@ -100,6 +100,7 @@ export class LogRotation {
     const status = await runtime.containerStatus(id, signal);
     if (status === null) throw new PortError(`Cannot rotate the log of a container as its status must be known: ${id}`);
     const path = status.logPath;
+    if (path === '') return null;
     let size = await logFiles.size(path);
     if (size === null) {
       await runtime.reopenContainerLog(id, signal);
@@ -133,7 +134,7 @@ export type RotateDeps = Pick<LogRotationDeps, 'logFiles' | 'clock' | 'limits'> 
 /** Rotates one log: clean-up, compression of what is left, then the current file. Rejects with the first failure. */
 export async function rotateLog(deps: RotateDeps, id: string, path: string, signal: AbortSignal): Promise<string> {
   const { directory, name } = splitPath(path);
-  const names = await deps.logFiles.list(directory);
+  const names = (await deps.logFiles.list(directory)) ?? [];
   const siblings = rotatedSiblings(name, names);
   const plan = planRotation(siblings, deps.limits.maxFiles);
   for (const each of [...plan.unused, ...plan.excess]) await deps.logFiles.remove(`${directory}/${each}`);

@@ -45,7 +45,7 @@ async function answersThenEntries(deps: PodLogsDeps, signal: AbortSignal): Promi
   const before = await deps.answers(signal);
   // Before all sources are ready the directory is not even read.
   if (!before.allSourcesReady) return [];
-  const entries = await deps.logFiles.list(deps.podLogsDir);
+  const entries = (await deps.logFiles.list(deps.podLogsDir)) ?? [];
   return entries.length === 0 ? [] : planPodLogs(entries, await deps.answers(signal));
 }
 
@@ -64,7 +64,7 @@ async function* collectDeadLinks(
     yield { kind: 'gc-step-failed', at: clock.now(), step: 'links to container logs', message: messageOf(names) };
     return;
   }
-  for (const name of names.filter(isLogLinkName)) {
+  for (const name of (names ?? []).filter(isLogLinkName)) {
     const path = `${directory}/${name}`;
     const size = await logFiles.size(path).catch(toError);
     if (size !== null) continue;

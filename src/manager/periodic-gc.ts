@@ -1,0 +1,91 @@
+import type { CollectorName, GcEvent } from '../gc/gc-event.js';
+import type { ImageFsSpace } from '../gc/image-collection.js';
+import { imageRunsAreOff, NOTHING_FAILED, reportRun } from '../gc/periodic-report.js';
+import type { Clock } from '../ports/clock.js';
+import { type ContainerCollectionDeps, collectContainers } from '../reclaim/container-collection.js';
+import type { ImageCollector } from '../reclaim/image-collector.js';
+import { messageOf } from '../reclaim/removal.js';
+import { elapsed, type Milliseconds, milliseconds } from '../units/units.js';
+
+/** The pauses after a run, as the kubelet has them. */
+export const CONTAINER_GC_PERIOD: Milliseconds = milliseconds(60_000);
+export const IMAGE_GC_PERIOD: Milliseconds = milliseconds(5 * 60_000);
+
+/** One run of a collector: its events, and then what failed it, or null. */
+export type CollectorRun = (signal: AbortSignal) => AsyncGenerator<GcEvent, string | null>;
+
+/**
+ * Runs a collector at once, and again `period` after each run has ended: never two at once, at no fixed rate. Tells each run by
+ * the kubelet's rule, with a node event where that asks for one. Ends when `signal` aborts.
+ */
+export async function* runPeriodically(
+  collector: CollectorName,
+  run: CollectorRun,
+  period: Milliseconds,
+  clock: Clock,
+  signal: AbortSignal,
+): AsyncGenerator<GcEvent, void> {
+  let memory = NOTHING_FAILED;
+  while (!signal.aborted) {
+    const began = clock.now();
+    const message = yield* guarded(run, signal);
+    if (signal.aborted) return;
+    const report = reportRun(memory, collector, message !== null);
+    memory = report.memory;
+    const at = clock.now();
+    yield { kind: 'gc-run', at, collector, log: report.log, message, took: elapsed(began, at) };
+    if (report.event !== null && message !== null) {
+      yield { kind: 'node-event', at, reason: report.event, message };
+    }
+    await clock.sleep(period, signal);
+  }
+}
+
+/** The loop of containers: dead ones beyond the limits, idle sandboxes, logs of gone pods. */
+export function containerGcLoop(deps: ContainerCollectionDeps, signal: AbortSignal): AsyncGenerator<GcEvent, void> {
+  return runPeriodically(
+    'container',
+    async function* containers(abort) {
+      const failed = yield* collectContainers(deps, false, abort);
+      return failed.length === 0 ? null : failed.map(({ step, message }) => `${step}: ${message}`).join('; ');
+    },
+    CONTAINER_GC_PERIOD,
+    deps.clock,
+    signal,
+  );
+}
+
+/** What the loop of images needs. */
+export interface ImageGcLoopDeps {
+  readonly collector: ImageCollector;
+  readonly clock: Clock;
+  readonly highPercent: number;
+  readonly maxAge: Milliseconds | null;
+  /** How full the image filesystem is. Rejects when it cannot be told. */
+  imageFs(signal: AbortSignal): Promise<ImageFsSpace>;
+}
+
+/** The loop of images; null when the settings leave it nothing to do. */
+export function imageGcLoop(deps: ImageGcLoopDeps, signal: AbortSignal): AsyncGenerator<GcEvent, void> | null {
+  if (imageRunsAreOff(deps.highPercent, deps.maxAge)) return null;
+  const gcBegan = deps.clock.now();
+  return runPeriodically(
+    'image',
+    async function* images(abort) {
+      const { error } = yield* deps.collector.collect(gcBegan, (each) => deps.imageFs(each), abort);
+      return error?.message ?? null;
+    },
+    IMAGE_GC_PERIOD,
+    deps.clock,
+    signal,
+  );
+}
+
+/** A fault of our own ends the run and not the loop. */
+async function* guarded(run: CollectorRun, signal: AbortSignal): AsyncGenerator<GcEvent, string | null> {
+  try {
+    return yield* run(signal);
+  } catch (error) {
+    return messageOf(error);
+  }
+}
