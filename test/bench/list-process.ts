@@ -10,8 +10,10 @@ import { memory } from './process-numbers.js';
 
 /** Between two lists, so that the collector gets the pauses that it gets in the daemon. */
 const PAUSE_MS = 100;
-/** When the collector has had its time; the daemon rests longer between its lists. */
-const IDLE_MS = 8_000;
+/** What the daemon rests between two lists where the runtime has no events. */
+const SHORT_REST_MS = 10_000;
+/** V8 shrinks the heap of an idle process some 20 s after its last collection. With events the daemon rests five minutes. */
+const LONG_REST_MS = 30_000;
 const WARM_UP = 3;
 
 const [endpoint, task, rounds] = process.argv.slice(2) as [string, ListTask, string]; // given by rows/list.ts
@@ -57,10 +59,12 @@ async function measureMemory(times: number): Promise<ListMemory> {
     containers = (await runtime.listContainers()).length;
     await delay(PAUSE_MS);
   }
-  await delay(IDLE_MS);
+  await delay(SHORT_REST_MS);
+  const shortly = memory('self').resident;
+  await delay(LONG_REST_MS - SHORT_REST_MS);
   const { peak, resident } = memory('self');
   await runtime.close();
-  return { kind: 'memory', peak, idle: resident, containers };
+  return { kind: 'memory', peak, shortly, idle: resident, containers };
 }
 
 async function timed<T>(job: () => Promise<T>): Promise<{ readonly result: T; readonly ms: number }> {

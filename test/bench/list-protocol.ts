@@ -18,6 +18,9 @@ export interface ListTimes {
 export interface ListMemory {
   readonly kind: 'memory';
   readonly peak: number;
+  /** After a rest of 10 s. */
+  readonly shortly: number;
+  /** After a rest of 30 s. */
   readonly idle: number;
   readonly containers: number;
 }
