@@ -188,7 +188,8 @@ export type EvictionEvent = { readonly at: Instant } & (
       readonly signal: Signal;
       readonly expected: number | null;
       readonly availableBefore: number;
-      readonly availableAfter: number;
+      /** Null when the signal could not be seen until the wait was over. */
+      readonly availableAfter: number | null;
       readonly missing: number;
       readonly endsSeries: boolean;
       readonly took: Milliseconds;
@@ -206,7 +207,13 @@ export type EvictionEvent = { readonly at: Instant } & (
 );
 
 /** The event of one kind. */
-export type EventOf<Kind extends EvictionEvent['kind']> = Extract<EvictionEvent, { readonly kind: Kind }>;
+export type EventOf<Kind extends EvictionEvent['kind'], Each = EvictionEvent> = Each extends {
+  readonly kind: infer Kinds;
+}
+  ? Kind extends Kinds
+    ? Each
+    : never
+  : never;
 
 /** Filesystems in the order they are shown. */
 export const FILESYSTEMS = ['nodefs', 'imagefs', 'containerfs'] as const satisfies readonly FilesystemName[];

@@ -48,9 +48,10 @@ export function evolve(state: EvictionState, event: EvictionEvent, settings: Evi
       return {
         ...state,
         evictionUnderWay: null,
-        seriesEnded: event.endsSeries
-          ? { signal: event.signal, available: event.availableAfter, missing: event.missing }
-          : null,
+        seriesEnded:
+          event.endsSeries && event.availableAfter !== null
+            ? { signal: event.signal, available: event.availableAfter, missing: event.missing }
+            : null,
       };
     case 'helpless':
       return { ...state, helpless: event.reason };

@@ -65,6 +65,9 @@ export function explain(event: EvictionEvent): string {
     case 'pod-killed':
       return killedText(event);
     case 'eviction-measured':
+      if (event.availableAfter === null) {
+        return `what the end of pod ${event.pod.label} brought cannot be told: ${event.signal} could not be seen`;
+      }
       return `the end of pod ${event.pod.label} brought ${changeText(event.signal, event.availableAfter - event.availableBefore)}${event.endsSeries ? '; that is next to nothing, so no other pod goes for now' : ''}`;
     case 'helpless':
       return `nothing here can relieve ${event.threshold.signal} (${amountText(event.threshold.signal, event.observation.available)} available): ${event.reason}`;
@@ -163,7 +166,7 @@ const NAMED = 3;
 function plannedText({ what, subjects }: EventOf<'reclaim-planned'>): string {
   const named = subjects.slice(0, NAMED).map((each) => each.label);
   const more = subjects.length > NAMED ? `, and ${subjects.length - NAMED} more` : '';
-  return `may remove ${subjects.length} ${what}${subjects.length === 1 ? '' : 's'}, in this order: ${named.join(', ')}${more}`;
+  return `may remove ${MANY[what](subjects.length)}, in this order: ${named.join(', ')}${more}`;
 }
 
 const OUTCOMES: Readonly<Record<EventOf<'reclaim-finished'>['outcome'], string>> = {

@@ -1,3 +1,4 @@
+import type { Line } from './line.js';
 import type { Observation } from './observe.js';
 import type { Standing } from './rank.js';
 import { SIGNALS, type Signal } from './signal.js';
@@ -10,19 +11,24 @@ import type { Threshold } from './threshold.js';
 export function evictionMessage(
   threshold: Threshold,
   observation: Observation,
-  line: number,
+  { line, target }: Line,
   victim: Standing,
-  others: number,
+  place: { readonly rank: number; readonly of: number },
 ): string {
   const { resource } = SIGNALS[threshold.signal];
   const use =
     victim.usage === null
       ? 'what the pod uses is not known'
       : `the pod uses ${amountText(threshold.signal, victim.usage)}${requestText(threshold.signal, victim)}`;
+  // Inside the reclaim band the line itself is no longer missed.
+  const lineText =
+    observation.available < line
+      ? `below ${amountText(threshold.signal, line)}`
+      : `not back at ${amountText(threshold.signal, target)}`;
   const priority = victim.priority === null ? 'priority not known' : `priority ${victim.priority}`;
   return (
     `The node is low on ${resource}: ${threshold.signal} is ${amountText(threshold.signal, observation.available)}, ` +
-    `below ${amountText(threshold.signal, line)}; ${use} (${priority}; first of ${others + 1} ranked)`
+    `${lineText}; ${use} (${priority}; ranked ${place.rank} of ${place.of})`
   );
 }
 

@@ -56,9 +56,9 @@ async function* measureEviction(pass: Pass, nothingIsDue: boolean): AsyncGenerat
   if (underWay === null) return;
   if (!nothingIsDue && !isEvictionOver(pass.state, pass.state.observations, now)) return;
   const seen = pass.state.observations.get(underWay.signal);
-  if (seen === undefined) return;
-  const brought = seen.available - underWay.availableBefore;
-  const isFutile = underWay.expected !== null && brought < underWay.expected * WORTHWHILE_SHARE;
+  if (seen === undefined && now < underWay.waitUntil) return;
+  const brought = seen === undefined ? null : seen.available - underWay.availableBefore;
+  const isFutile = brought !== null && underWay.expected !== null && brought < underWay.expected * WORTHWHILE_SHARE;
   yield* pass.tell({
     kind: 'eviction-measured',
     at: now,
@@ -66,7 +66,7 @@ async function* measureEviction(pass: Pass, nothingIsDue: boolean): AsyncGenerat
     signal: underWay.signal,
     expected: underWay.expected,
     availableBefore: underWay.availableBefore,
-    availableAfter: seen.available,
+    availableAfter: seen?.available ?? null,
     missing: pass.missing(underWay.signal, pass.state.observations),
     endsSeries: !nothingIsDue && isFutile && pass.settings.policy.eviction.futileEviction === 'ends-series',
     took: elapsed(underWay.killedAt, now),

@@ -57,7 +57,10 @@ export async function* evict(pass: Pass, pressed: Pressed): AsyncGenerator<Evict
     target,
     ranking: ranked.standings,
     grace,
-    message: evictionMessage(pressed.threshold, observation, line, victim.standing, ranked.standings.length - 1),
+    message: evictionMessage(pressed.threshold, observation, { line, target }, victim.standing, {
+      rank: ranked.standings.indexOf(victim.standing) + 1,
+      of: ranked.standings.length,
+    }),
   });
   const run = pass.runFor(pressed);
   const availableBefore = await run.look();

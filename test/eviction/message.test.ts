@@ -35,14 +35,23 @@ test('counts are written plain', (t) => {
 function message(signal: Signal, available: number, line: number, victim: Partial<Candidate>, others = 3): string {
   const [standing] = rankPods([candidate('web', victim)], signal, POLICIES.reclaimd);
   if (standing === undefined) throw new Error('Cannot rank one pod as one must come out: none');
-  return evictionMessage(threshold(signal, '10%'), observation(signal, available), line, standing, others);
+  return evictionMessage(
+    threshold(signal, '10%'),
+    observation(signal, available),
+    { line, target: line * 2 },
+    standing,
+    {
+      rank: 1,
+      of: others + 1,
+    },
+  );
 }
 
 test('a message says what ran out, where the line lies, what the pod uses and why it comes first', (t) => {
   t.is(
     message('nodefs.available', 8 * GI, 10 * GI, { usage: 3 * GI, request: GI, priority: -5 }),
     'The node is low on ephemeral-storage: nodefs.available is 8.0 GiB, below 10.0 GiB; ' +
-      'the pod uses 3.0 GiB, its request is 1.0 GiB (priority -5; first of 4 ranked)',
+      'the pod uses 3.0 GiB, its request is 1.0 GiB (priority -5; ranked 1 of 4)',
   );
 });
 
@@ -50,7 +59,7 @@ test('what is not known is said to be not known', (t) => {
   t.is(
     message('nodefs.available', 8 * GI, 10 * GI, { usage: null, request: null, priority: null }, 0),
     'The node is low on ephemeral-storage: nodefs.available is 8.0 GiB, below 10.0 GiB; ' +
-      'what the pod uses is not known (priority not known; first of 1 ranked)',
+      'what the pod uses is not known (priority not known; ranked 1 of 1)',
   );
   t.regex(message('memory.available', 1, 2, { usage: 3, request: null }), /uses 3 B, its request is not known/);
 });
@@ -58,10 +67,31 @@ test('what is not known is said to be not known', (t) => {
 test('inodes and processes cannot be requested, so nothing is said of a request', (t) => {
   t.is(
     message('nodefs.inodesFree', 400, 500, { usage: 90, request: 2 * GI }),
-    'The node is low on inodes: nodefs.inodesFree is 400, below 500; the pod uses 90 (priority 0; first of 4 ranked)',
+    'The node is low on inodes: nodefs.inodesFree is 400, below 500; the pod uses 90 (priority 0; ranked 1 of 4)',
   );
   t.is(
     message('pid.available', 40, 50, { usage: 9, request: 2 * GI }),
-    'The node is low on pids: pid.available is 40, below 50; the pod uses 9 (priority 0; first of 4 ranked)',
+    'The node is low on pids: pid.available is 40, below 50; the pod uses 9 (priority 0; ranked 1 of 4)',
   );
+});
+
+test('inside the reclaim band the sentence names the target, as the line itself is no longer missed', (t) => {
+  const text = evictionMessage(
+    threshold('nodefs.available', '10Gi'),
+    observation('nodefs.available', 12 * GI),
+    { line: 10 * GI, target: 15 * GI },
+    {
+      uid: 'u',
+      label: 'a/b',
+      priority: null,
+      usage: null,
+      request: null,
+      protectedBy: null,
+      isOverRequest: null,
+      excess: null,
+    },
+    { rank: 2, of: 3 },
+  );
+  t.true(text.includes('nodefs.available is 12.0 GiB, not back at 15.0 GiB'), text);
+  t.true(text.endsWith('ranked 2 of 3)'), text);
 });
