@@ -59,10 +59,6 @@ export class FakeRuntime implements RuntimePort {
     this.#faults.set(`${call} ${target}`, fault);
   }
 
-  heal(call: Call, target = '*'): void {
-    this.#faults.delete(`${call} ${target}`);
-  }
-
   /** What was asked to change something, in order. */
   get mutations(): readonly MadeCall[] {
     return this.calls.filter(({ call }) => MUTATING.has(call));

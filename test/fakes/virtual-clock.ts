@@ -8,8 +8,6 @@ interface Sleeper {
 
 /** A clock that stands still while anything can go on, and jumps to the next sleeper when everybody waits. */
 export class VirtualClock implements Clock {
-  /** How far the wall clock is off the steady one. */
-  wallOffset = 0;
   #now: number;
   readonly #sleepers: Sleeper[] = [];
 
@@ -22,7 +20,7 @@ export class VirtualClock implements Clock {
   }
 
   wall(): Instant {
-    return instant(this.#now + this.wallOffset);
+    return this.now();
   }
 
   sleep(duration: Milliseconds, signal?: AbortSignal): Promise<void> {

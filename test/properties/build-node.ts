@@ -15,8 +15,8 @@ const KINDS = {
 } as const satisfies Record<PodKind, Partial<FakePod>>;
 
 /** The line, above which there are as many bytes or inodes of minimum reclaim. */
-export const LINE_MIB = 1_000;
-export const LINE_INODES = 1_000;
+const LINE_MIB = 1_000;
+const LINE_INODES = 1_000;
 /** Large enough that a pressure of any size fits beside what the node holds. */
 const SIZE = { bytes: 10_000 * MIB, inodes: 100_000 };
 

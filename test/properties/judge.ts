@@ -13,6 +13,7 @@ import { spaceFreedBy } from './space-freed-by.js';
  * second time: it shares no code with what it judges, but for the table of steps.
  */
 export class Judge {
+  /** Images and sandboxes that containers need: what comes after the list that a removal was checked by, nobody can know. */
   readonly #usedWhenLastListed = new Set<string>();
   /** Ids that this pass tried and could not, or must not, remove. */
   readonly #triedInVain = new Set<string>();
@@ -22,6 +23,7 @@ export class Judge {
   #evictions = 0;
   #victim: string | null = null;
   #couldNotAsk = false;
+  #firstBroken: Broken | null = null;
 
   /** `youngImagesStay`: all images are below the minimum age, and the pressure is soft. */
   constructor(
@@ -38,12 +40,20 @@ export class Judge {
     this.#couldNotAsk = false;
   }
 
+  /**
+   * A pass has ended. Only here is a broken rule thrown: within a call it would pass for a fault of the runtime, which the
+   * code under test survives.
+   */
+  passEnds(): void {
+    if (this.#firstBroken !== null) throw this.#firstBroken;
+  }
+
   /** A call is about to take effect. */
   sees({ call, target }: MadeCall): void {
     if (call === 'listContainers') {
       this.#usedWhenLastListed.clear();
       for (const each of this.#world.containers.values()) {
-        for (const used of usedBy(each)) this.#usedWhenLastListed.add(used);
+        for (const used of [each.sandboxId, ...usedBy(each)]) this.#usedWhenLastListed.add(used);
       }
     }
     if (target === null) return;
@@ -62,6 +72,10 @@ export class Judge {
     if (event.kind === 'eviction-decided') this.#mayEvict(event);
   }
 
+  #breaks(rule: string): void {
+    this.#firstBroken ??= new Broken(rule);
+  }
+
   get #world(): FakeWorld {
     return this.node.world;
   }
@@ -69,41 +83,41 @@ export class Judge {
   #mayRemoveImage(id: string): void {
     const image = this.#world.images.get(id);
     if (image === undefined) return;
-    if (this.#usedWhenLastListed.has(id)) broken(`image ${id} is in use and is removed`);
-    if (isGuarded(image)) broken(`image ${id} is pinned, protected or the sandbox image and is removed`);
+    if (this.#usedWhenLastListed.has(id)) this.#breaks(`image ${id} is in use and is removed`);
+    if (isGuarded(image)) this.#breaks(`image ${id} is pinned, protected or the sandbox image and is removed`);
   }
 
   #mayRemoveContainer(id: string): void {
     const container = this.#world.containers.get(id);
-    if (container?.state === 'running') broken(`container ${id} runs and is removed`);
-    if (container !== undefined && container.pod === null) broken(`container ${id} is nobody's and is removed`);
+    if (container?.state === 'running') this.#breaks(`container ${id} runs and is removed`);
+    if (container !== undefined && container.pod === null) this.#breaks(`container ${id} is nobody's and is removed`);
   }
 
   #mayStop(container: FakeContainer | undefined): void {
     if (container === undefined || container.state === 'unknown') return;
-    if (container.pod?.uid !== this.#victim) broken(`container ${container.id} is stopped and its pod was not chosen`);
+    if (container.pod?.uid !== this.#victim)
+      this.#breaks(`container ${container.id} is stopped and its pod was not chosen`);
   }
 
   #mayEndSandbox(id: string): void {
     const sandbox = this.#world.sandboxes.get(id);
     if (sandbox === undefined || sandbox.pod.uid === this.#victim) return;
-    if (sandbox.state === 'ready') broken(`sandbox ${id} is ready and is ended`);
-    const members = [...this.#world.containers.values()].filter((each) => each.sandboxId === id);
-    if (members.length > 0) broken(`sandbox ${id} has a container and is ended`);
+    if (sandbox.state === 'ready') this.#breaks(`sandbox ${id} is ready and is ended`);
+    if (this.#usedWhenLastListed.has(id)) this.#breaks(`sandbox ${id} has a container and is ended`);
   }
 
   #wasPlanned({ subject }: EventOf<'removed'>): void {
-    if (this.#removed.has(subject.id)) broken(`${subject.id} is removed twice`);
+    if (this.#removed.has(subject.id)) this.#breaks(`${subject.id} is removed twice`);
     this.#removed.add(subject.id);
     if (subject.reason === 'its pod was evicted') return;
-    if (!this.#planned.has(subject.id)) broken(`${subject.id} is removed and no plan named it`);
+    if (!this.#planned.has(subject.id)) this.#breaks(`${subject.id} is removed and no plan named it`);
   }
 
   #mayEvict(event: EventOf<'eviction-decided'>): void {
     this.#evictions += 1;
-    if (this.#evictions > 1) broken('two pods are chosen in one pass');
+    if (this.#evictions > 1) this.#breaks('two pods are chosen in one pass');
     const pod = this.#world.pods.get(event.pod.uid);
-    if (pod === undefined || isProtected(pod)) broken(`pod ${event.pod.uid} is protected and is chosen`);
+    if (pod === undefined || isProtected(pod)) this.#breaks(`pod ${event.pod.uid} is protected and is chosen`);
     this.#victim = event.pod.uid;
     // Who cannot be told what is in use cannot remove it: that is the runtime's fault, not ours.
     if (this.#couldNotAsk) return;
@@ -113,13 +127,13 @@ export class Judge {
     const disk: FakeDisk = this.#world.disks[filesystem];
     const measure = unit === 'bytes' ? 'bytes' : 'inodes';
     const free = (unit === 'bytes' ? disk.freeBytes : disk.freeInodes) + disk.coming[measure];
-    if (free >= event.target) broken(`a pod is chosen while space that suffices is coming back`);
+    if (free >= event.target) this.#breaks(`a pod is chosen while space that suffices is coming back`);
     const steps = reclaimSteps(signal, this.node.state.layout ?? 'one-disk', POLICIES.reclaimd);
     const containers = steps.includes('containers') ? this.#removableContainers() : [];
     const images = steps.includes('images') && !this.youngImagesStay ? this.#removableImages(containers) : [];
     const gain = spaceFreedBy(this.#world, disk, containers, images)[measure];
     if (free + gain >= event.target) {
-      broken(`a pod is chosen while ${names(containers)} and ${names(images)} could still go and would suffice`);
+      this.#breaks(`a pod is chosen while ${names(containers)} and ${names(images)} could still go and would suffice`);
     }
   }
 
@@ -154,10 +168,6 @@ function isProtected(pod: FakePod): boolean {
 
 function names(items: readonly { readonly id: string }[]): string {
   return items.map((each) => each.id).join(', ') || 'nothing';
-}
-
-function broken(rule: string): never {
-  throw new Broken(rule);
 }
 
 /** A rule that must never be broken was. */

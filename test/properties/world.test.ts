@@ -6,7 +6,7 @@ import { buildNode } from './build-node.js';
 import { Broken, Judge } from './judge.js';
 import { type NodePlan, nodePlan } from './world-arbitrary.js';
 
-/** How many random nodes; RECLAIMD_PROPERTY_RUNS=100000 takes some minutes. */
+/** How many random nodes; RECLAIMD_PROPERTY_RUNS=100000 takes some ten minutes. */
 const RUNS = Number(process.env['RECLAIMD_PROPERTY_RUNS'] ?? 2_000);
 /** Passes after which a node has come to rest, or is known not to. */
 const MOST_PASSES = 8;
@@ -34,12 +34,13 @@ async function liveThrough(plan: NodePlan): Promise<void> {
     const events = await node.pass('act', (event) => {
       judge.hears(event);
     });
+    judge.passEnds();
     const isAtRest = ofKind(events, 'removed').length === 0 && node.state.evictionUnderWay === null;
     if (isAtRest && pass > 0) return;
   }
 }
 
-/** The kubelet starts a container of an image that is there. It takes no space, so that the dry run stays true. */
+/** The kubelet starts a container of an image that is there. It takes no space: what is missing stays as planned. */
 function bear(world: ReturnType<typeof buildNode>['world'], plan: NodePlan, birth: NodePlan['births'][number]): void {
   const id = `sha256:image-${birth.image % Math.max(1, plan.images.length)}`;
   if (!world.images.has(id)) return;
