@@ -2,6 +2,7 @@ import type { EventOf, EvictionEvent } from '../../src/eviction/event.js';
 import { POLICIES } from '../../src/eviction/policy.js';
 import { SIGNALS } from '../../src/eviction/signal.js';
 import { reclaimSteps } from '../../src/eviction/steps.js';
+import type { ContainerState } from '../../src/ports/runtime.js';
 import type { FakeDisk } from '../fakes/fake-disk.js';
 import type { FakeNode } from '../fakes/fake-node.js';
 import type { MadeCall } from '../fakes/fake-runtime.js';
@@ -15,6 +16,8 @@ import { spaceFreedBy } from './space-freed-by.js';
 export class Judge {
   /** Images and sandboxes that containers need: what comes after the list that a removal was checked by, nobody can know. */
   readonly #usedWhenLastListed = new Set<string>();
+  /** The state of each container as the runtime told it last. */
+  readonly #toldState = new Map<string, ContainerState | undefined>();
   /** Ids that this pass tried and could not, or must not, remove. */
   readonly #triedInVain = new Set<string>();
   readonly #removed = new Set<string>();
@@ -56,7 +59,10 @@ export class Judge {
         for (const used of [each.sandboxId, ...usedBy(each)]) this.#usedWhenLastListed.add(used);
       }
     }
+    if (call === 'listContainers')
+      for (const { id, state } of this.#world.containers.values()) this.#toldState.set(id, state);
     if (target === null) return;
+    if (call === 'containerStatus') this.#toldState.set(target, this.#world.containers.get(target)?.state);
     if (call === 'removeImage') this.#mayRemoveImage(target);
     if (call === 'removeContainer') this.#mayRemoveContainer(target);
     if (call === 'stopContainer') this.#mayStop(this.#world.containers.get(target));
@@ -89,7 +95,7 @@ export class Judge {
 
   #mayRemoveContainer(id: string): void {
     const container = this.#world.containers.get(id);
-    if (container?.state === 'running') this.#breaks(`container ${id} runs and is removed`);
+    if (this.#toldState.get(id) === 'running') this.#breaks(`container ${id} runs and is removed`);
     if (container !== undefined && container.pod === null) this.#breaks(`container ${id} is nobody's and is removed`);
   }
 

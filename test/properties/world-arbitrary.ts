@@ -28,6 +28,8 @@ export interface NodePlan {
   readonly faults: readonly { readonly call: Call; readonly fault: Fault; readonly target: number }[];
   /** A container of an image is made just before the n-th call to the runtime. */
   readonly births: readonly { readonly call: number; readonly image: number }[];
+  /** A container that was created and not started is started just before the n-th call to the runtime. */
+  readonly starts: readonly { readonly call: number; readonly container: number }[];
   readonly lateBy: number;
   readonly removalTakes: number;
   /** How much is missing to the target, as a share of all that the node holds; above 1 no removal can suffice. */
@@ -64,9 +66,9 @@ export const nodePlan: fc.Arbitrary<NodePlan> = fc.record({
   containers: fc.array(
     fc.record({
       owner: fc.oneof(index, index, index, fc.constantFrom('gone', 'nobody')),
-      state: fc.constantFrom('running', 'exited', 'exited', 'exited', 'created', 'unknown'),
+      state: fc.constantFrom('running', 'exited', 'exited', 'exited', 'created', 'created', 'unknown'),
       image: fc.option(index),
-      volumeImage: fc.option(index, { freq: 1 }),
+      volumeImage: fc.option(index, { freq: 2 }),
       size: fc.oneof(mib, fc.nat({ max: 1 })),
       log: fc.nat({ max: 5 }),
       told: fc.constantFrom('usage', 'usage', 'usage', 'no-numbers', 'nothing'),
@@ -82,6 +84,7 @@ export const nodePlan: fc.Arbitrary<NodePlan> = fc.record({
     { maxLength: 2 },
   ),
   births: fc.array(fc.record({ call: fc.nat({ max: 60 }), image: index }), { maxLength: 2 }),
+  starts: fc.array(fc.record({ call: fc.nat({ max: 60 }), container: index }), { maxLength: 2 }),
   lateBy: fc.constantFrom(0, 50, 600, 1_500),
   removalTakes: fc.constantFrom(0, 0, 8),
   missing: fc.double({ min: 0.01, max: 1.3, noNaN: true }),

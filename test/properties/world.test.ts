@@ -25,6 +25,7 @@ async function liveThrough(plan: NodePlan): Promise<void> {
   node.runtime.beforeEffect = (made) => {
     calls += 1;
     for (const birth of plan.births) if (birth.call === calls) bear(node.world, plan, birth);
+    for (const start of plan.starts) if (start.call === calls) startCreated(node.world, start.container);
     judge.sees(made);
   };
   await node.rehearse();
@@ -51,4 +52,10 @@ function bear(world: ReturnType<typeof buildNode>['world'], plan: NodePlan, birt
     inodes: 0,
     logPath: '',
   });
+}
+
+/** The kubelet starts a container that it has created. */
+function startCreated(world: ReturnType<typeof buildNode>['world'], index: number): void {
+  const id = `container-${index}`;
+  if (world.containers.get(id)?.state === 'created') world.setState(id, 'running');
 }
