@@ -1,5 +1,5 @@
 import type { GcEvent } from '../gc/gc-event.js';
-import { keptByDeletor, planDeletions } from '../gc/plan-deletions.js';
+import { planDeletions } from '../gc/plan-deletions.js';
 import type { Clock } from '../ports/clock.js';
 import type { ContainerRecord } from '../ports/runtime.js';
 import { collectOne } from './collect-one.js';
@@ -8,8 +8,8 @@ import { type RemoveContainerDeps, removeDeadContainer } from './remove-containe
 /** What the deletor needs from the world. */
 export interface ContainerDeletorDeps extends RemoveContainerDeps {
   readonly clock: Clock;
-  /** The limit of periodic collecting; null = none. */
-  readonly maxPerPodContainer: number | null;
+  /** How many dead instances of a container stay after a death; see `keptByDeletor`. */
+  readonly kept: number;
 }
 
 /** So many requests wait at most; periodic collecting catches up with what is dropped. */
@@ -34,12 +34,15 @@ export class ContainerDeletor {
   }
 
   /**
-   * Asks for the clean-up after a death. `containers` are those of the pod, `dead` is the container that died, and
-   * `removesAll` says that the pod's content may be removed. Answers with what a full queue did not take.
+   * Asks for the clean-up after a death. `containers` are those of the pod, `dead` is the container that died (null = look at
+   * the whole pod), and `removesAll` says that the pod's content may be removed. Answers with what a full queue did not take.
    */
-  deleteAfterDeath(containers: readonly ContainerRecord[], dead: string, removesAll: boolean): readonly GcEvent[] {
-    const kept = keptByDeletor(this.#deps.maxPerPodContainer);
-    const plan = removesAll ? planDeletions(containers, null, 0) : planDeletions(containers, dead, kept);
+  deleteAfterDeath(
+    containers: readonly ContainerRecord[],
+    dead: string | null,
+    removesAll: boolean,
+  ): readonly GcEvent[] {
+    const plan = removesAll ? planDeletions(containers, null, 0) : planDeletions(containers, dead, this.#deps.kept);
     const byId = new Map(containers.map((each) => [each.id, each]));
     return plan.flatMap(({ id }) => {
       const container = byId.get(id);
@@ -49,7 +52,7 @@ export class ContainerDeletor {
 
   /** Asks for the removal of all that has ended of an evicted pod. */
   deleteAllOf(containers: readonly ContainerRecord[]): readonly GcEvent[] {
-    return this.deleteAfterDeath(containers, '', true);
+    return this.deleteAfterDeath(containers, null, true);
   }
 
   /** Works the queue off, waiting for more, until `signal` aborts. */

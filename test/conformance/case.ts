@@ -53,7 +53,10 @@ export const CASE = {
  */
 export function playFile<Schema extends v.GenericSchema, More extends v.ObjectEntries>(
   schema: Schema,
-  play: (each: v.InferOutput<Schema>, document: v.InferOutput<v.StrictObjectSchema<More, undefined>>) => Promise<readonly Difference[]>,
+  play: (
+    each: v.InferOutput<Schema>,
+    document: v.InferOutput<v.StrictObjectSchema<More, undefined>>,
+  ) => Promise<readonly Difference[]>,
   more: More,
 ): PlayFile {
   const documentSchema = v.strictObject({ ...HEAD, cases: v.array(v.looseObject({ name: v.string() })) });
@@ -61,7 +64,10 @@ export function playFile<Schema extends v.GenericSchema, More extends v.ObjectEn
     const moreKeys = Object.keys(more);
     const entries = Object.entries(v.parse(v.looseObject({}), document));
     const parsed = v.parse(documentSchema, Object.fromEntries(entries.filter(([key]) => !moreKeys.includes(key))));
-    const ownKeys = v.parse(v.strictObject(more), Object.fromEntries(entries.filter(([key]) => moreKeys.includes(key))));
+    const ownKeys = v.parse(
+      v.strictObject(more),
+      Object.fromEntries(entries.filter(([key]) => moreKeys.includes(key))),
+    );
     const results: CaseResult[] = [];
     for (const each of parsed.cases) results.push(await playCase(each, schema, (read) => play(read, ownKeys)));
     return results;

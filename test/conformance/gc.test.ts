@@ -1,9 +1,13 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import type { CaseResult, PlayFiles } from './case.js';
+import { FILES as CONTAINERS } from './play/gc-containers.js';
 import { FILES as IMAGE } from './play/gc-image.js';
+import { FILES as LIFECYCLE } from './play/gc-lifecycle.js';
+import { FILES as LOGS } from './play/gc-logs.js';
+import { FILES as NODE } from './play/gc-node.js';
 
-const FILES: PlayFiles = { ...IMAGE };
+const FILES: PlayFiles = { ...IMAGE, ...CONTAINERS, ...LOGS, ...LIFECYCLE, ...NODE };
 
 /** What is told of a failed case at most: the first differences name the rule. */
 const SHOWN = 5;
@@ -26,6 +30,8 @@ for (const [file, play] of Object.entries(FILES)) {
     const failed = results.filter((each) => each.outcome === 'failed');
     t.is(failed.length, 0, `${failed.length} of ${results.length} failed\n  ${failed.map(lineOf).join('\n  ')}`);
     const notPlayed = results.filter((each) => each.outcome === 'not-played');
-    t.log(`${results.length - failed.length - notPlayed.length} of ${results.length} passed, ${notPlayed.length} not played`);
+    t.log(
+      `${results.length - failed.length - notPlayed.length} of ${results.length} passed, ${notPlayed.length} not played`,
+    );
   });
 }

@@ -5,14 +5,7 @@ import { type ImageRules, spaceDemand } from '../../../src/gc/image-collection.j
 import { type CandidateList, ImageCollector, type ImageFailure } from '../../../src/reclaim/image-collector.js';
 import { askEveryContainer } from '../../../src/reclaim/image-mounts.js';
 import { type Bytes, bytes, type Instant, instant, milliseconds } from '../../../src/units/units.js';
-import {
-  CASE,
-  compare,
-  compareExpected,
-  type Difference,
-  type PlayFiles,
-  playFile,
-} from '../case.js';
+import { CASE, compare, compareExpected, type Difference, type PlayFiles, playFile } from '../case.js';
 import { ImageRuntime, mountingContainer, refusal } from '../fakes/image-runtime.js';
 import { imageRecord } from '../fakes/records.js';
 import { told } from '../fakes/run-events.js';
@@ -365,7 +358,13 @@ const MARKS = v.strictObject({ highThresholdPercent: v.number(), lowThresholdPer
 const ERROR_KIND = v.strictObject({ errorKind: v.nullable(v.string()) });
 
 /** The constructor of the kubelet's manager takes equal marks; only its configuration check does not. */
-async function playPolicy({ policy, expect }: { policy: v.InferOutput<typeof MARKS>; expect: { errorKind: string | null } }) {
+async function playPolicy({
+  policy,
+  expect,
+}: {
+  policy: v.InferOutput<typeof MARKS>;
+  expect: { errorKind: string | null };
+}) {
   const fault = imageGcMarksFault(policy.highThresholdPercent, policy.lowThresholdPercent);
   return compare('expect.errorKind', expect.errorKind, fault === 'low-equals-high' ? null : fault);
 }
