@@ -370,3 +370,31 @@ test('a pod of which nothing is known may be chosen, after those known to be ove
     ['known', 'secretive'],
   );
 });
+
+test('an eviction whose disk is never seen again is not waited for without end', async (t) => {
+  const node = nodeWith(20, (world) => writer(world));
+  await node.pass();
+  node.mounts.odd.set('/var/lib/runtime/images', 'hung');
+  node.world.clock.skip(40_000);
+  t.is(ofKind(await node.pass(), 'eviction-measured')[0]?.availableAfter, null);
+  t.is(node.state.evictionUnderWay, null);
+});
+
+test('under the kubelet profile an eviction that brought nothing is followed by the next', async (t) => {
+  const node = nodeWith(
+    20,
+    (world) => {
+      writer(world, 'first', 200);
+      writer(world, 'second', 100);
+    },
+    { profile: 'kubelet' },
+  );
+  node.runtime.beforeEffect = ({ call }) => {
+    if (call === 'removeSandbox') node.world.disks.imagefs.take({ bytes: 200 * MIB, inodes: 0 });
+  };
+  t.deepEqual(
+    ofKind(await node.passes(2), 'eviction-decided').map(({ pod }) => pod.uid),
+    ['first', 'second'],
+  );
+  t.is(node.state.seriesEnded, null);
+});
