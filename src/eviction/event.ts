@@ -52,8 +52,10 @@ export type KillOutcome =
   | { readonly kind: 'remains'; readonly message: string }
   /** Still running when the time was up; on a full disk it may be dead and its exit not recorded. */
   | { readonly kind: 'still-running'; readonly message: string }
-  /** The runtime refused or could not be reached. */
-  | { readonly kind: 'failed'; readonly message: string };
+  /** The runtime refused. */
+  | { readonly kind: 'failed'; readonly message: string }
+  /** The runtime could not be asked what became of it, and may not have been told: no fault of the pod's, and no eviction. */
+  | { readonly kind: 'unverified'; readonly message: string };
 
 /** A pod in an event. */
 export interface PodName {

@@ -23,6 +23,8 @@ export function evolve(state: EvictionState, event: EvictionEvent, settings: Evi
     case 'signal-unknown-for-long':
       return { ...state, unknown: withWarned(state.unknown, event.signal) };
     case 'pod-killed':
+      // The same pod goes again when the runtime is back: to spare it would cost another pod its life.
+      if (event.outcome.kind === 'unverified') return state;
       if (event.outcome.kind === 'failed') {
         return {
           ...state,

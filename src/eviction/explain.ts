@@ -207,5 +207,7 @@ function killedText(event: EventOf<'pod-killed'>): string {
       return `pod ${event.pod.label} was told to end and still counts as running; it may be dead and its end not recorded: ${outcome.message}`;
     case 'failed':
       return `pod ${event.pod.label} could not be ended: ${outcome.message}`;
+    case 'unverified':
+      return `whether pod ${event.pod.label} has ended cannot be told: ${outcome.message}`;
   }
 }

@@ -8,7 +8,7 @@ import { messageOf, waitForLateSpace } from '../reclaim/removal.js';
 import { addResults, isReached, nothingRemoved, type StepResult } from '../reclaim/run.js';
 import { elapsed } from '../units/units.js';
 import { tellPlan } from './dry-run.js';
-import { evict } from './evict.js';
+import { evict, helpless } from './evict.js';
 import { type CycleDeps, Pass } from './pass.js';
 
 /** How the pass acts: for real, or by saying what it would do. */
@@ -16,6 +16,9 @@ export type CycleMode = 'act' | 'dry-run';
 
 /** An eviction that brings less than this share of what was expected ends the series. */
 const WORTHWHILE_SHARE = 0.1;
+
+/** Said, so that a runtime that stays away is asked once a second and not ten times. */
+const NO_RUNTIME = 'the container runtime does not answer';
 
 /**
  * One pass: look, decide, collect, look again, evict. Yields the story; returns the state after it. Never rejects: a fault of
@@ -76,7 +79,8 @@ async function* measureEviction(pass: Pass, nothingIsDue: boolean): AsyncGenerat
 async function* serve(pass: Pass, pressed: Pressed, mayEvict: boolean): AsyncGenerator<EvictionEvent, void> {
   const outcome = yield* collect(pass, pressed);
   // Without a runtime nobody can be evicted either, and what it keeps will be there when it is back.
-  if (outcome === 'reached' || outcome === 'runtime-lost' || outcome === 'aborted' || pass.abort.aborted) return;
+  if (outcome === 'runtime-lost') return yield* helpless(pass, pressed, NO_RUNTIME);
+  if (outcome === 'reached' || outcome === 'aborted' || pass.abort.aborted) return;
   // Look again just before: collecting took its time, and the world may have recovered.
   yield* pass.look();
   if (isRelieved(pressed, pass.state.observations, pass.settings) || !mayEvict || pass.hasChosen) return;

@@ -1,7 +1,6 @@
 import { isRelieved, type Pressed } from '../eviction/decide.js';
 import type { EvictionEvent } from '../eviction/event.js';
 import { evictionMessage } from '../eviction/message.js';
-import type { Observation } from '../eviction/observe.js';
 import { type Candidate, rankPods, type Standing } from '../eviction/rank.js';
 import { SIGNALS } from '../eviction/signal.js';
 import { chooseVictim, evictionGrace, protectionOf, RETRY_KILL_AFTER } from '../eviction/victim.js';
@@ -21,19 +20,14 @@ export async function* evict(pass: Pass, pressed: Pressed): AsyncGenerator<Evict
   const observation = pass.state.observations.get(signal);
   if (observation === undefined) return;
   const off = pass.deps.evictionOff();
-  if (off !== null) return yield* helpless(pass, pressed, observation, off);
+  if (off !== null) return yield* helpless(pass, pressed, off);
   if (pass.state.seriesEnded !== null) {
-    return yield* helpless(
-      pass,
-      pressed,
-      observation,
-      'the last eviction freed next to nothing, so no other pod goes for now',
-    );
+    return yield* helpless(pass, pressed, 'the last eviction freed next to nothing, so no other pod goes for now');
   }
   const ranked = await rank(pass, pressed).catch((error: unknown) => messageOf(error));
   if (typeof ranked === 'string') {
     yield* pass.tell({ kind: 'list-failed', at: pass.now(), what: 'the pods to choose from', message: ranked });
-    return;
+    return yield* helpless(pass, pressed, 'the pods to choose from cannot be listed');
   }
   // Choosing took its time: look once more, the world may have recovered.
   yield* pass.look();
@@ -41,7 +35,7 @@ export async function* evict(pass: Pass, pressed: Pressed): AsyncGenerator<Evict
   const { line, target } = pass.settings.lines.lineOf(pressed.threshold, observation.capacity);
   const missing = pass.missing(signal, pass.state.observations);
   const victim = chooseVictim(ranked.standings, missing, pass.settings.policy);
-  if (victim.kind === 'nobody') return yield* helpless(pass, pressed, observation, victim.reason);
+  if (victim.kind === 'nobody') return yield* helpless(pass, pressed, victim.reason);
   const pod = ranked.pods.get(victim.standing.uid);
   if (pod === undefined) return;
   pass.hasChosen = true;
@@ -71,7 +65,8 @@ export async function* evict(pass: Pass, pressed: Pressed): AsyncGenerator<Evict
       ? (await settle(run, availableBefore, victim.standing.usage, SPACE_COMES_WITHIN)).available
       : await run.look();
   // What was measured of the victim is a lower bound, layers up to ten seconds old: more may come than was expected.
-  if (outcome.kind !== 'failed' && pass.settings.policy.gc.waitsForSpace) run.late.expect(null, settled, pass.now());
+  if (outcome.kind !== 'failed' && outcome.kind !== 'unverified' && pass.settings.policy.gc.waitsForSpace)
+    run.late.expect(null, settled, pass.now());
   yield* pass.tell({
     kind: 'pod-killed',
     at: pass.now(),
@@ -87,13 +82,9 @@ export async function* evict(pass: Pass, pressed: Pressed): AsyncGenerator<Evict
 }
 
 /** Says once why nothing helps, and again only when the reason changes. */
-async function* helpless(
-  pass: Pass,
-  pressed: Pressed,
-  observation: Observation,
-  reason: string,
-): AsyncGenerator<EvictionEvent, void> {
-  if (pass.state.helpless === reason) return;
+export async function* helpless(pass: Pass, pressed: Pressed, reason: string): AsyncGenerator<EvictionEvent, void> {
+  const observation = pass.state.observations.get(pressed.threshold.signal);
+  if (observation === undefined || pass.state.helpless === reason) return;
   yield* pass.tell({ kind: 'helpless', at: pass.now(), reason, threshold: pressed.threshold, observation });
 }
 

@@ -29,7 +29,7 @@ export function createKillPodNow(deps: KillDeps): KillPod {
     const errors = await stopAll(deps, pod, grace, signal);
     const said = errors.map(messageOf);
     const seen = await lookAgain(deps.runtime, pod, signal).catch((error: unknown) => messageOf(error));
-    if (typeof seen === 'string') return { kind: 'failed', message: [...said, seen].join('; ') };
+    if (typeof seen === 'string') return { kind: 'unverified', message: [...said, seen].join('; ') };
     const alive = seen.containers.filter((each) => each.state === 'running' || each.state === 'unknown');
     if (alive.length > 0) {
       const what = `${alive.length} of its containers still run as far as the runtime knows`;

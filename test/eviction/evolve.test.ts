@@ -164,6 +164,10 @@ test('a kill that failed is no eviction, and its time is remembered', (t) => {
   t.deepEqual([...fold([failed, { ...failed, at: at(9) }]).killFailed], [['a', at(9)]]);
 });
 
+test('a kill of which nobody knows how it went leaves the pod the one to go', (t) => {
+  t.deepEqual(fold([{ ...KILLED, outcome: { kind: 'unverified', message: 'no runtime' } }]), stateWith({}));
+});
+
 test('of the kills that failed the newest thousand are remembered', (t) => {
   const events = Array.from({ length: 1_002 }, (_, index) => ({
     ...KILLED,

@@ -240,6 +240,12 @@ test(
   eventOf('pod-killed', { outcome: { kind: 'failed', message: 'refused' } }),
   'pod default/web could not be ended: refused',
 );
+test(
+  'a pod of which nobody knows whether it has ended',
+  says,
+  eventOf('pod-killed', { outcome: { kind: 'unverified', message: 'no runtime' } }),
+  'whether pod default/web has ended cannot be told: no runtime',
+);
 test('what an eviction brought', says, eventOf('eviction-measured'), 'the end of pod default/web brought +3.0 GiB');
 test(
   'an eviction that brought next to nothing',

@@ -260,6 +260,36 @@ test('a pod whose kill was refused is not chosen again at once', async (t) => {
   );
 });
 
+test('a runtime that goes away while a pod is ended costs no other pod its life', async (t) => {
+  const node = nodeWith(20, (world) => {
+    writer(world, 'first', 200);
+    writer(world, 'second', 150);
+  });
+  node.runtime.fail('stopContainer', 'unavailable', 'app-of-first');
+  node.runtime.beforeEffect = ({ call }) => {
+    if (call === 'stopSandbox') node.runtime.isDown = true;
+  };
+  const lost = await node.pass();
+  t.deepEqual(ofKind(lost, 'pod-killed')[0]?.outcome.kind, 'unverified');
+  node.runtime.isDown = false;
+  node.runtime.beforeEffect = null;
+  t.deepEqual(
+    ofKind(await node.pass(), 'eviction-decided').map(({ pod }) => pod.uid),
+    ['first'],
+  );
+});
+
+test('a runtime that stays away is said to leave us helpless, once, so that the next looks are further apart', async (t) => {
+  const node = nodeWith(500, (world) => writer(world));
+  await node.pass();
+  node.world.disks.imagefs.fillUntilFree(20 * MIB);
+  node.runtime.isDown = true;
+  t.deepEqual(
+    ofKind(await node.passes(3), 'helpless').map(({ reason }) => reason),
+    ['the container runtime does not answer'],
+  );
+});
+
 test('pods that cannot be listed are told, and nobody is evicted', async (t) => {
   const node = nodeWith(20, (world) => writer(world));
   node.pods.failure = new Error('nobody knows the pods');

@@ -119,11 +119,11 @@ test('a stop that failed does not matter when the container is seen to be dead',
   t.is((await run()).result.kind, 'gone');
 });
 
-test('a runtime that cannot be asked afterwards makes a failed kill', async (t) => {
+test('a runtime that cannot be asked afterwards leaves it open how the kill went', async (t) => {
   const { runtime, run } = scene();
   runtime.fail('listSandboxes', 'unavailable');
   const { result } = await run();
-  t.is(result.kind, 'failed');
+  t.is(result.kind, 'unverified');
 });
 
 test('containers that the pod got meanwhile go too', async (t) => {

@@ -47,19 +47,42 @@ const SUBJECTS_SHOWN = 50;
 
 /**
  * Writes one event as one line: `event` is its kind, `msg` the sentence, the rest its numbers. What goes on unchanged (a path
- * that stays missing, a layout that stays unknown) is said once, until it ends.
+ * that stays missing, a layout that stays unknown, a collection that fails in the same way pass after pass) is said once,
+ * until it ends: ten passes a second would else fill the disk that they try to relieve.
  */
 export function createEventLog(logger: Logger): (event: EvictionEvent) => void {
   const said = new Set<string>();
-  return (event) => {
-    if (!isNews(event, said)) return;
+  /** The opening of a collection in which nothing was news so far. */
+  let opening: EvictionEvent | null = null;
+  let hasRemoved = false;
+
+  const write = (event: EvictionEvent) => {
     const level = LEVELS[event.kind];
     if (logger.isLevelEnabled(level)) logger[level](fieldsOf(event), explain(event));
+  };
+
+  return (event) => {
+    if (event.kind === 'reclaim-started') {
+      opening = event;
+      hasRemoved = false;
+      return;
+    }
+    if (event.kind === 'reclaim-finished' && opening !== null) {
+      opening = null;
+      return;
+    }
+    if (!isNews(event, said)) return;
+    if (opening !== null && OF_A_COLLECTION.has(event.kind)) {
+      write(opening);
+      opening = null;
+    }
+    write(event);
+    if (event.kind === 'removed') hasRemoved = true;
+    if (ENDS_WHAT_WAS_SAID.has(event.kind) || (event.kind === 'reclaim-finished' && hasRemoved)) said.clear();
   };
 }
 
 function isNews(event: EvictionEvent, said: Set<string>): boolean {
-  if (ENDS_WHAT_WAS_SAID.has(event.kind)) said.clear();
   const state = lastingState(event);
   return state === null || isNew(said, state);
 }
@@ -67,7 +90,20 @@ function isNews(event: EvictionEvent, said: Set<string>): boolean {
 const ENDS_WHAT_WAS_SAID: ReadonlySet<EvictionEvent['kind']> = new Set([
   'layout-changed',
   'runtime-back',
-  'reclaim-finished',
+  'threshold-cleared',
+]);
+
+/** What is told between the opening and the end of a collection; other events may come from beside it. */
+const OF_A_COLLECTION: ReadonlySet<EvictionEvent['kind']> = new Set([
+  'reclaim-planned',
+  'removed',
+  'removal-failed',
+  'removal-skipped',
+  'batch-measured',
+  'image-reference-unresolved',
+  'list-failed',
+  'would-remove',
+  'would-evict',
 ]);
 
 /** What an event says about a state that lasts, and that comes again with every pass; null for all others. */
@@ -75,7 +111,11 @@ function lastingState(event: EvictionEvent): string | null {
   if (event.kind === 'image-path-fallback') return `fallback ${event.path} ${event.used}`;
   if (event.kind === 'layout-unknown') return event.kind;
   if (event.kind === 'image-reference-unresolved') return `unresolved ${event.container} ${event.reference}`;
+  if (event.kind === 'pass-failed') return `pass ${event.message}`;
   if (event.kind === 'list-failed') return `list ${event.what} ${event.message}`;
+  if (event.kind === 'removal-failed') return `failed ${event.subject.id} ${event.message}`;
+  if (event.kind === 'removal-skipped') return `skipped ${event.subject.id} ${event.why}`;
+  if (event.kind === 'reclaim-planned') return `plan ${event.what} ${event.subjects.length} ${event.subjects[0]?.id}`;
   return null;
 }
 
