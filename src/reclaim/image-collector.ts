@@ -5,6 +5,7 @@ import {
   type ImageFsSpace,
   type ImageRules,
   imageCandidates,
+  imageKey,
   passedOver,
   recordDetection,
   spaceDemand,
@@ -54,8 +55,8 @@ export interface ImageCollectorDeps {
   readonly afterSpacePass?: (kept: readonly string[], freeTime: Instant) => void;
 }
 
-/** One detection: what is there and in use. */
-interface Detection {
+/** One detection: what is there and in use, by record key. */
+export interface Detection {
   readonly images: readonly ImageRecord[];
   readonly containers: readonly ContainerRecord[];
   readonly inUse: ReadonlySet<string>;
@@ -261,7 +262,8 @@ export class ImageCollector {
     const { clock, removeImage } = this.#deps;
     const subject = subjectOf(candidate, list.images, countedAs);
     const began = clock.now();
-    const user = await this.#newUser(candidate, list, signal).catch(toError);
+    const users = await this.usersSince(list, signal).catch(toError);
+    const user = users instanceof Error ? users : users(candidate.key);
     if (typeof user === 'string') {
       yield { kind: 'spared', at: clock.now(), subject, why: user };
       return 'spared';
@@ -273,26 +275,42 @@ export class ImageCollector {
       yield { kind: 'not-collected', at: clock.now(), subject, message: messageOf(error), took, countedAs };
       return error;
     }
-    const records = new Map(this.#records);
-    records.delete(candidate.key);
-    this.#records = records;
+    this.forget(candidate.key);
     yield { kind: 'collected', at: clock.now(), subject, took, countedAs };
     return 'removed';
   }
 
-  /** A container that has come since the candidates were chosen and uses this one. */
-  async #newUser(candidate: ImageCandidate, list: CandidateList, signal: AbortSignal): Promise<string | null> {
+  /** Asks which containers have come since a detection: answers with why an image is now in use, by record key. */
+  async usersSince(list: Detection, signal: AbortSignal): Promise<(key: string) => string | null> {
     const { runtime, volumes, rules } = this.#deps;
     const known = new Set(list.containers.map((each) => each.id));
     const containers = (await runtime.listContainers(signal)).filter((each) => !known.has(each.id));
-    if (containers.length === 0) return null;
-    const mounted = await volumes.of(containers, signal);
-    for (const each of containers) {
+    const mounted = containers.length === 0 ? [] : await volumes.of(containers, signal);
+    const users = containers.map((each) => {
       const own = mounted.filter((volume) => volume.container === each.id);
-      const keys = imageKeysInUse(list.images, [each], own, rules.runtimeHandlerAware);
-      if (keys.has(candidate.key)) return `used by container ${each.id.slice(0, 13)}`;
-    }
-    return null;
+      return { id: each.id, keys: imageKeysInUse(list.images, [each], own, rules.runtimeHandlerAware) };
+    });
+    return (key) => {
+      const user = users.find((each) => each.keys.has(key));
+      return user === undefined ? null : `used by container ${user.id.slice(0, 13)}`;
+    };
+  }
+
+  /** The key under which an image is remembered. */
+  keyOf(image: Pick<ImageRecord, 'id' | 'runtimeHandler'>): string {
+    return imageKey(image.id, image.runtimeHandler, this.#deps.rules.runtimeHandlerAware);
+  }
+
+  /** Forgets an image that has been removed; pulled again it is a new one. */
+  forget(key: string): void {
+    const records = new Map(this.#records);
+    records.delete(key);
+    this.#records = records;
+  }
+
+  /** Tells the follower of space passes what one that somebody else has carried out has looked at and kept. */
+  tellKept(kept: readonly string[], freeTime: Instant): void {
+    this.#deps.afterSpacePass?.(kept, freeTime);
   }
 }
 

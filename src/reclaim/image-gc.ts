@@ -5,7 +5,9 @@ import { type ImageUse, imagesInUse } from '../gc/image-use.js';
 import { forbiddance, type JudgedImage, planImages } from '../gc/plan-images.js';
 import type { Clock } from '../ports/clock.js';
 import type { ContainerRecord, ImageRecord, RuntimePort } from '../ports/runtime.js';
-import type { Milliseconds } from '../units/units.js';
+import type { Instant, Milliseconds } from '../units/units.js';
+import { ImageCollector } from './image-collector.js';
+import { askEveryContainer } from './image-mounts.js';
 import { createImageVolumes } from './image-volumes.js';
 import { carryOut, failureOf, messageOf, type Removal, toError } from './removal.js';
 import { nothingRemoved, type ReclaimRun, type ReclaimStepRun } from './run.js';
@@ -30,6 +32,8 @@ export interface ImageGcDeps {
   readonly minAge: Milliseconds;
   readonly sandboxImage: string | null;
   readonly protectedImages: readonly string[];
+  /** What the kubelet profile decides by; share it with periodic collecting. One of its own unless given. */
+  readonly collector?: ImageCollector;
 }
 
 /**
@@ -41,6 +45,9 @@ const BYTES_PER_LISTED_BYTE = 2;
 interface Inventory {
   readonly images: readonly ImageRecord[];
   readonly use: ImageUse;
+  readonly history: ImageHistory;
+  /** Asked just before each batch: a container may have been made since. */
+  recheck(): Promise<(subject: RemovalSubject) => string | null>;
 }
 
 /** Makes an image collector. What it has seen of images lives as long as it does. */
@@ -49,13 +56,57 @@ export function createImageGC(deps: ImageGcDeps): ImageGC {
   const protectedBy = compileProtection(deps.protectedImages);
   const volumes = createImageVolumes(runtime);
   let history: ImageHistory = new Map();
+  const collector = deps.collector ?? ownCollector(deps, protectedBy);
 
   async function detect(signal: AbortSignal): Promise<Inventory> {
     const [images, containers] = await Promise.all([runtime.listImages(signal), runtime.listContainers(signal)]);
     const use = await usersOf(images, containers, signal);
     history = trackImages(history, images, use.users, clock.now());
-    return { images, use };
+    collector.learn(images, containers, await volumes.of(containers, signal), clock.now());
+    const byId = new Map(images.map((each) => [each.id, each]));
+    const recheck = async () => {
+      const now = await usersOf(images, await runtime.listContainers(signal), signal);
+      return (subject: RemovalSubject) => {
+        const image = byId.get(subject.id);
+        return image === undefined ? null : forbiddance(image, now, protectedBy);
+      };
+    };
+    return { images, use, history, recheck };
   }
+
+  /** The kubelet's way: every container is asked, exact ids count, and of two entries of one id the later holds. */
+  async function detectByRecords(signal: AbortSignal): Promise<Inventory> {
+    const detected = await collector.detect(clock.now(), signal);
+    if (detected.kind === 'failed') throw detected.error.cause ?? new Error(detected.error.message);
+    const { images, containers, inUse } = detected.list;
+    const named = imagesInUse(images, containers, { sandboxImage: deps.sandboxImage, volumes: [] });
+    // CRI removes an id with all its handlers: one handler in use keeps it.
+    const users = images
+      .filter((each) => inUse.has(collector.keyOf(each)))
+      .map(({ id }) => [id, named.users.get(id) ?? 'used by a container'] as const);
+    const sandboxes = imagesInUse(images, [], { sandboxImage: deps.sandboxImage, volumes: [] });
+    return {
+      images: [...new Map(images.map((each) => [each.id, each])).values()],
+      use: { users: new Map([...sandboxes.users, ...users]), unresolved: named.unresolved },
+      history: new Map(
+        images.flatMap((each) => {
+          const record = collector.records.get(collector.keyOf(each));
+          return record === undefined
+            ? []
+            : [[each.id, { firstSeen: record.firstDetected, lastUsed: record.lastUsed }] as const];
+        }),
+      ),
+      recheck: async () => {
+        const userOf = await collector.usersSince(detected.list, signal);
+        return ({ id }) => {
+          const same = images.filter((each) => each.id === id);
+          return same.map((each) => userOf(collector.keyOf(each))).find((user) => user !== null) ?? null;
+        };
+      },
+    };
+  }
+
+  const detectFor = (run: ReclaimRun) => (run.policy.name === 'kubelet' ? detectByRecords : detect)(run.signal);
 
   async function usersOf(
     images: readonly ImageRecord[],
@@ -66,12 +117,12 @@ export function createImageGC(deps: ImageGcDeps): ImageGC {
     return imagesInUse(images, containers, { sandboxImage: deps.sandboxImage, volumes: mounted });
   }
 
-  function judge({ images, use }: Inventory, run: ReclaimRun): readonly JudgedImage[] {
+  function judge({ images, use, history: known }: Inventory, run: ReclaimRun): readonly JudgedImage[] {
     return planImages({
       images,
       use,
       protectedBy,
-      history,
+      history: known,
       minAge: deps.minAge,
       youngLast: run.isHard && run.policy.gc.youngImages === 'last',
       now: clock.now(),
@@ -80,9 +131,10 @@ export function createImageGC(deps: ImageGcDeps): ImageGC {
 
   return {
     detectImages: async (signal) => (await detect(signal)).use,
-    planUnusedImages: async (run) => judge(await detect(run.signal), run),
+    planUnusedImages: async (run) => judge(await detectFor(run), run),
     async *deleteUnusedImages(run) {
-      const inventory = await detect(run.signal).catch(toError);
+      const freeTime = clock.now();
+      const inventory = await detectFor(run).catch(toError);
       if (inventory instanceof Error) {
         yield { kind: 'list-failed', at: clock.now(), what: 'images and their users', message: messageOf(inventory) };
         return nothingRemoved(failureOf(inventory));
@@ -90,28 +142,59 @@ export function createImageGC(deps: ImageGcDeps): ImageGC {
       for (const { reference, container } of inventory.use.unresolved) {
         yield { kind: 'image-reference-unresolved', at: clock.now(), reference, container };
       }
-      const byId = new Map(inventory.images.map((each) => [each.id, each]));
-      const plan = judge(inventory, run).flatMap(({ item, verdict }) =>
+      const judged = judge(inventory, run);
+      const plan = judged.flatMap(({ item, verdict }) =>
         verdict.kind === 'goes' ? [imageRemoval(runtime, imageSubject(item, verdict.why))] : [],
       );
-      return yield* carryOut(
+      const collecting = carryOut(
         plan,
-        {
-          spaceComes: 'at-once',
-          bytesPerClaimed: BYTES_PER_LISTED_BYTE,
-          // Users are listed anew just before each batch: a container may have been made since the plan.
-          recheck: async () => {
-            const use = await usersOf(inventory.images, await runtime.listContainers(run.signal), run.signal);
-            return (subject) => {
-              const image = byId.get(subject.id);
-              return image === undefined ? null : forbiddance(image, use, protectedBy);
-            };
-          },
-        },
+        { spaceComes: 'at-once', bytesPerClaimed: BYTES_PER_LISTED_BYTE, recheck: () => inventory.recheck() },
         run,
       );
+      return yield* booked(collecting, inventory, judged, freeTime);
     },
   };
+
+  /** Has the records follow what becomes of a plan. */
+  async function* booked(
+    collecting: ReclaimStepRun,
+    inventory: Inventory,
+    judged: readonly JudgedImage[],
+    freeTime: Instant,
+  ): ReclaimStepRun {
+    const tooYoung = judged.filter(
+      ({ item, verdict }) => verdict.kind === 'stays' && forbiddance(item, inventory.use, protectedBy) === null,
+    );
+    const kept = new Set(tooYoung.map(({ item }) => item.id));
+    let hasFailed = false;
+    for (;;) {
+      const next = await collecting.next();
+      if (next.done === true) {
+        if (!hasFailed && next.value.outcome === 'exhausted') collector.tellKept([...kept], freeTime);
+        return next.value;
+      }
+      const event = next.value;
+      if (event.kind === 'removed') {
+        for (const each of inventory.images) if (each.id === event.subject.id) collector.forget(collector.keyOf(each));
+      }
+      if (event.kind === 'removal-skipped') kept.add(event.subject.id);
+      if (event.kind === 'removal-failed') hasFailed = true;
+      yield event;
+    }
+  }
+}
+
+/** The records of the kubelet profile where no periodic collecting shares them: without marks, as under pressure. */
+function ownCollector(deps: ImageGcDeps, protectedBy: (image: ImageRecord) => string | null): ImageCollector {
+  const { runtime, clock, minAge } = deps;
+  return new ImageCollector({
+    runtime,
+    clock,
+    removeImage: ({ id }, signal) => runtime.removeImage(id, signal),
+    volumes: askEveryContainer(runtime),
+    rules: { highPercent: 100, lowPercent: 100, minAge, maxAge: null, runtimeHandlerAware: false },
+    keptByOperator: protectedBy,
+  });
 }
 
 /** An image as the subject of a removal. */
