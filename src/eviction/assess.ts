@@ -21,6 +21,8 @@ import type { Threshold, ThresholdId } from './threshold.js';
 export interface EvictionSettings {
   /** Thresholds in force, containerfs copies included. */
   readonly thresholds: readonly Threshold[];
+  /** Of these, the ones that the layout added: with the kubelet they count from the pass after it was told. Absent = none. */
+  readonly appended?: ReadonlySet<ThresholdId>;
   readonly transitionPeriod: Milliseconds;
   readonly policy: Policy;
   readonly lines: LineBook;
@@ -58,7 +60,10 @@ export function assess(
   const { policy, lines } = settings;
   const setAside =
     policy.eviction.lineAboveCapacity === 'set-aside' ? stillAboveCapacity(state, settings, observations) : [];
-  const thresholds = settings.thresholds.filter((each) => !setAside.includes(each));
+  const awaited = state.isLayoutNew && policy.eviction.derivedThresholds === 'from-second-pass' && settings.appended;
+  const thresholds = settings.thresholds.filter(
+    (each) => !setAside.includes(each) && !(awaited && awaited.has(each.id)),
+  );
   const below = thresholdsBelow(thresholds, observations, 'line', lines);
   const unresolved = thresholds.filter((each) => state.unresolved.includes(each.id));
   const met = mergeThresholds(below, thresholdsBelow(unresolved, observations, 'target', lines));

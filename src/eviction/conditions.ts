@@ -10,6 +10,11 @@ export function conditionsOf(thresholds: readonly Threshold[]): readonly NodeCon
   return [...new Set(thresholds.map((each) => SIGNALS[each.signal].condition))];
 }
 
+/** Whether a list of conditions, also of kinds that are nobody's here, has one. Mirrors `hasNodeCondition`. */
+export function hasCondition(conditions: readonly string[], condition: string): boolean {
+  return conditions.includes(condition);
+}
+
 /** Sets the time of the conditions that hold now and keeps the others. Mirrors `nodeConditionsLastObservedAt`. */
 export function conditionTimes(
   before: ConditionTimes,

@@ -1,6 +1,9 @@
 import type { Bytes, Instant, Milliseconds } from '../units/units.js';
+import type { LayoutQuirk } from './kubelet-quirks.js';
 import type { FsLayout } from './layout.js';
+import type { StorageViolation } from './local-storage.js';
 import type { Clamped, Observation, Sight, UnknownReason } from './observe.js';
+import type { EvictedPodStatus } from './pod-status.js';
 import type { Standing } from './rank.js';
 import type { FilesystemName, NodeCondition, Resource, Signal } from './signal.js';
 import type { Threshold } from './threshold.js';
@@ -69,7 +72,30 @@ export interface PodName {
  */
 export type EvictionEvent = { readonly at: Instant } & (
   | { readonly kind: 'observed'; readonly sight: Sight; readonly layout: FsLayout }
-  | { readonly kind: 'layout-changed'; readonly from: FsLayout | null; readonly to: FsLayout }
+  | {
+      readonly kind: 'layout-changed';
+      readonly from: FsLayout | null;
+      readonly to: FsLayout;
+      readonly quirk?: LayoutQuirk;
+    }
+  /** The kubelet's own refusal of a layout, with its feature for it switched off; the pass ends. */
+  | { readonly kind: 'layout-refused'; readonly layout: FsLayout }
+  /** A look that counts as none at all; the pass ends and nothing moves. */
+  | { readonly kind: 'look-failed'; readonly message: string }
+  | { readonly kind: 'notifiers-updated' }
+  | { readonly kind: 'notifier-failed'; readonly notifier: string; readonly message: string }
+  /** The kubelet's node event `EvictionThresholdMet`, sent by each pass that acts on a threshold. */
+  | { readonly kind: 'threshold-served'; readonly threshold: Threshold; readonly resource: Resource }
+  | { readonly kind: 'storage-limit-exceeded'; readonly pod: PodName; readonly violation: StorageViolation }
+  | {
+      readonly kind: 'storage-limit-served';
+      readonly pod: PodName;
+      readonly violation: StorageViolation;
+      readonly graceSeconds: number;
+      readonly status: EvictedPodStatus;
+      readonly outcome: KillOutcome;
+      readonly took: Milliseconds;
+    }
   | { readonly kind: 'layout-unknown'; readonly message: string; readonly kept: FsLayout | null }
   | { readonly kind: 'image-path-fallback'; readonly path: string; readonly used: string }
   | {
@@ -171,7 +197,13 @@ export type EvictionEvent = { readonly at: Instant } & (
       readonly target: number;
       readonly ranking: readonly Standing[];
       readonly grace: Milliseconds;
+      /** What the kubelet's manager would hand to its pod worker; absent in the reclaimd profile. */
+      readonly graceOverrideSeconds?: number;
       readonly message: string;
+      /** What the pod's status is to say; absent where nobody keeps it. */
+      readonly status?: EvictedPodStatus;
+      /** What the event of it is annotated with; absent where nobody keeps it. */
+      readonly annotations?: Readonly<Record<string, string>>;
     }
   | {
       readonly kind: 'pod-killed';

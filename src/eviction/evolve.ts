@@ -19,7 +19,16 @@ export function evolve(state: EvictionState, event: EvictionEvent, settings: Evi
     case 'observed':
       return afterLook(state, event, settings);
     case 'layout-changed':
-      return { ...state, layout: event.to };
+      return { ...state, layout: event.to, layoutQuirk: event.quirk ?? null, isLayoutNew: event.from === null };
+    case 'look-failed':
+    case 'layout-refused':
+      return state.isLayoutNew ? { ...state, isLayoutNew: false } : state;
+    case 'notifiers-updated':
+      return { ...state, notifiedAt: event.at };
+    case 'storage-limit-served':
+      return event.outcome.kind === 'failed'
+        ? state
+        : { ...state, toldToEnd: withTold(state.toldToEnd, event.pod.uid) };
     case 'signal-unknown-for-long':
       return { ...state, unknown: withWarned(state.unknown, event.signal) };
     case 'pod-killed':
@@ -34,7 +43,7 @@ export function evolve(state: EvictionState, event: EvictionEvent, settings: Evi
       return {
         ...state,
         helpless: null,
-        toldToEnd: new Set([...[...state.toldToEnd].slice(1 - TOLD_KEPT), event.pod.uid]),
+        toldToEnd: withTold(state.toldToEnd, event.pod.uid),
         evictionUnderWay: {
           podUid: event.pod.uid,
           podLabel: event.pod.label,
@@ -61,6 +70,9 @@ export function evolve(state: EvictionState, event: EvictionEvent, settings: Evi
     case 'line-above-capacity':
       return { ...state, helpless: null };
     case 'layout-unknown':
+    case 'notifier-failed':
+    case 'threshold-served':
+    case 'storage-limit-exceeded':
     case 'image-path-fallback':
     case 'signal-unknown':
     case 'signal-known':
@@ -88,6 +100,10 @@ export function evolve(state: EvictionState, event: EvictionEvent, settings: Evi
   }
 }
 
+function withTold(told: EvictionState['toldToEnd'], uid: string): EvictionState['toldToEnd'] {
+  return new Set([...[...told].slice(1 - TOLD_KEPT), uid]);
+}
+
 function afterLook(state: EvictionState, event: EventOf<'observed'>, settings: EvictionSettings): EvictionState {
   const { sight, at } = event;
   const judged = assess(state, sight.observations, at, settings);
@@ -95,6 +111,7 @@ function afterLook(state: EvictionState, event: EventOf<'observed'>, settings: E
     ...state,
     lookedAt: at,
     layout: event.layout,
+    isLayoutNew: false,
     firstMet: judged.firstMet,
     unresolved: judged.unresolved,
     pressing: judged.pressing,

@@ -1,6 +1,6 @@
 import type { Availability, EventOf, EvictionEvent, Goal, RemovalKind, RemovalSubject } from './event.js';
 import { lineOf } from './line.js';
-import { amountText, bytesText } from './message.js';
+import { amountText, bytesText, storageMessage } from './message.js';
 import type { Standing } from './rank.js';
 import { SIGNALS, type Signal } from './signal.js';
 import type { Limit, Threshold } from './threshold.js';
@@ -16,6 +16,20 @@ export function explain(event: EvictionEvent): string {
         : `the filesystem layout changed from ${event.from} to ${event.to}`;
     case 'layout-unknown':
       return `the filesystem layout cannot be told (${event.message}); ${event.kept === null ? 'none was known before' : `going on with ${event.kept}`}`;
+    case 'layout-refused':
+      return `the filesystem layout ${event.layout} is not supported while KubeletSeparateDiskGC is off`;
+    case 'look-failed':
+      return `cannot look at the node: ${event.message}`;
+    case 'notifiers-updated':
+      return 'told the kernel at which use of memory to wake us';
+    case 'notifier-failed':
+      return `cannot have the kernel watch memory for the ${event.notifier}: ${event.message}`;
+    case 'threshold-served':
+      return `serving ${thresholdText(event.threshold)}: the node is low on ${event.resource}`;
+    case 'storage-limit-exceeded':
+      return `pod ${event.pod.label} is over a limit of its own: ${storageMessage(event.violation)}`;
+    case 'storage-limit-served':
+      return `pod ${event.pod.label}, which was over a limit of its own, ${ENDED[event.outcome.kind]}: ${storageMessage(event.violation)}`;
     case 'image-path-fallback':
       return `${event.path}, where the runtime keeps images, does not exist; watching ${event.used} instead`;
     case 'signal-unknown':
@@ -168,6 +182,13 @@ function plannedText({ what, subjects }: EventOf<'reclaim-planned'>): string {
   const more = subjects.length > NAMED ? `, and ${subjects.length - NAMED} more` : '';
   return `may remove ${MANY[what](subjects.length)}, in this order: ${named.join(', ')}${more}`;
 }
+
+const ENDED: Readonly<Record<EventOf<'pod-killed'>['outcome']['kind'], string>> = {
+  gone: 'is gone',
+  remains: 'has ended, but not all of it could be removed',
+  'still-running': 'was told to end and still counts as running',
+  failed: 'could not be ended',
+};
 
 const OUTCOMES: Readonly<Record<EventOf<'reclaim-finished'>['outcome'], string>> = {
   reached: 'that was enough',

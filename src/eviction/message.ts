@@ -1,4 +1,5 @@
 import type { Line } from './line.js';
+import type { StorageViolation } from './local-storage.js';
 import type { Observation } from './observe.js';
 import type { Standing } from './rank.js';
 import { SIGNALS, type Signal } from './signal.js';
@@ -30,6 +31,19 @@ export function evictionMessage(
     `The node is low on ${resource}: ${threshold.signal} is ${amountText(threshold.signal, observation.available)}, ` +
     `${lineText}; ${use} (${priority}; ranked ${place.rank} of ${place.of})`
   );
+}
+
+/** Which limit of its own a pod is over, for people and for its status. */
+export function storageMessage({ kind, subject, used, limit }: StorageViolation): string {
+  const numbers = `${bytesText(used)} used, more than its limit of ${bytesText(limit)}`;
+  switch (kind) {
+    case 'emptyDirLimit':
+      return `volume ${subject ?? ''}: ${numbers}`;
+    case 'podLimit':
+      return `ephemeral storage of all containers: ${numbers}`;
+    case 'containerLimit':
+      return `ephemeral storage of container ${subject ?? ''}: ${numbers}`;
+  }
 }
 
 /** Inodes and processes cannot be requested: a request of bytes beside them would mislead. */

@@ -1,5 +1,6 @@
 import type { Instant } from '../units/units.js';
 import type { PathLook } from './path-look.js';
+import { POLICIES, type Policy } from './policy.js';
 import { type FilesystemName, SIGNALS, type Signal } from './signal.js';
 
 /** One signal's numbers in one look. Bytes, inodes or processes, by the signal; `available` may be negative for processes. */
@@ -53,29 +54,42 @@ export interface PairReading {
   readonly at: Instant | null;
 }
 
+/** What somebody else says of a filesystem, as a stats summary does: each pair of numbers is there or not. */
+export interface FilesystemClaim {
+  readonly kind: 'claim';
+  readonly bytes: { readonly available: number; readonly capacity: number } | null;
+  readonly inodes: { readonly free: number; readonly total: number } | null;
+  /** Null when it does not say when that was. */
+  readonly at: Instant | null;
+}
+
 /** The readings that one look is made from. */
 export interface Readings {
-  readonly filesystems: Readonly<Record<FilesystemName, PathLook>>;
+  readonly filesystems: Readonly<Record<FilesystemName, PathLook | FilesystemClaim>>;
   readonly memory: PairReading | null;
   readonly allocatableMemory: PairReading | null;
   readonly pids: PairReading | null;
 }
 
+/** How doubtful numbers are taken. */
+type Doubt = Policy['eviction']['doubtfulNumbers'];
+
 /**
- * Turns readings into observations. A filesystem that cannot be read, has a capacity of 0 or is mounted read-only gives no
- * observation: that is "cannot say", never pressure. Mirrors `makeSignalObservations`, which skips such signals in silence.
+ * Turns readings into observations. A filesystem that cannot be read gives no observation: that is "cannot say", never
+ * pressure. Nor does one that has a capacity of 0 or is mounted read-only, unless numbers are taken as they are told. Mirrors
+ * `makeSignalObservations`, which skips such signals in silence.
  */
-export function observe(readings: Readings): Sight {
+export function observe(readings: Readings, doubt: Doubt = POLICIES.reclaimd.eviction.doubtfulNumbers): Sight {
   const observations = new Map<Signal, Observation>();
   const unknown: UnknownSignal[] = [];
   const clamped: Clamped[] = [];
   for (const signal of Object.keys(SIGNALS) as Signal[]) {
-    const seen = observeOne(signal, readings);
+    const seen = observeOne(signal, readings, doubt);
     if ('reason' in seen) {
       unknown.push(seen);
       continue;
     }
-    if (seen.available > seen.capacity) {
+    if (seen.available > seen.capacity && doubt === 'put-right-or-unknown') {
       clamped.push({ signal, available: seen.available, capacity: seen.capacity });
       observations.set(signal, { ...seen, available: seen.capacity });
       continue;
@@ -85,9 +99,20 @@ export function observe(readings: Readings): Sight {
   return { observations, unknown, clamped };
 }
 
-function observeOne(signal: Signal, readings: Readings): Observation | UnknownSignal {
+/**
+ * Why a look counts as none at all, or null: a filesystem in it could not be read, and the policy wants all or nothing. The
+ * kubelet's numbers come in one summary, which fails as a whole.
+ */
+export function blindnessOf(sight: Sight, policy: Policy): string | null {
+  if (policy.eviction.blindSignal === 'unknown-alone') return null;
+  return sight.unknown.find(({ reason }) => BLINDING.includes(reason))?.detail ?? null;
+}
+
+const BLINDING: readonly UnknownReason[] = ['missing', 'error', 'hung'];
+
+function observeOne(signal: Signal, readings: Readings, doubt: Doubt): Observation | UnknownSignal {
   const { filesystem, unit } = SIGNALS[signal];
-  if (filesystem !== null) return observeFilesystem(signal, unit, readings.filesystems[filesystem]);
+  if (filesystem !== null) return observeFilesystem(signal, unit, readings.filesystems[filesystem], doubt);
   const pair =
     signal === 'memory.available'
       ? readings.memory
@@ -98,8 +123,19 @@ function observeOne(signal: Signal, readings: Readings): Observation | UnknownSi
   return { signal, ...pair };
 }
 
-function observeFilesystem(signal: Signal, unit: 'bytes' | 'count', look: PathLook): Observation | UnknownSignal {
+function observeFilesystem(
+  signal: Signal,
+  unit: 'bytes' | 'count',
+  look: PathLook | FilesystemClaim,
+  doubt: Doubt,
+): Observation | UnknownSignal {
   switch (look.kind) {
+    case 'claim': {
+      const { bytes, inodes, at } = look;
+      if (unit === 'bytes' && bytes !== null) return { signal, ...bytes, at };
+      if (unit === 'count' && inodes !== null) return { signal, available: inodes.free, capacity: inodes.total, at };
+      return { signal, reason: 'no-reading', detail: 'no numbers' };
+    }
     case 'missing':
       return { signal, reason: 'missing', detail: `${look.path} does not exist` };
     case 'error':
@@ -107,8 +143,9 @@ function observeFilesystem(signal: Signal, unit: 'bytes' | 'count', look: PathLo
     case 'hung':
       return { signal, reason: 'hung', detail: `${look.path} does not answer` };
     case 'reading': {
-      if (look.readOnly) return { signal, reason: 'read-only', detail: 'mounted read-only' };
-      if (look.capacity === 0)
+      const isPicky = doubt === 'put-right-or-unknown';
+      if (look.readOnly && isPicky) return { signal, reason: 'read-only', detail: 'mounted read-only' };
+      if (look.capacity === 0 && isPicky)
         return { signal, reason: 'no-capacity', detail: 'the filesystem reports a capacity of 0' };
       if (unit === 'bytes') return { signal, available: look.available, capacity: look.capacity, at: look.at };
       if (look.inodes === null) return { signal, reason: 'not-measurable', detail: 'the filesystem counts no inodes' };

@@ -30,6 +30,24 @@ export interface Policy {
     readonly smallPods: 'ranked' | 'passed-over';
     /** What a transition period of zero reports. */
     readonly zeroTransition: 'nothing' | 'what-holds-now';
+    /** What ends a pass's collecting early: a collector that failed, or nothing, so that only the numbers judge. */
+    readonly failedCollection: 'only-numbers-judge' | 'ends-serving';
+    /** When a pass looks again, and whether what it then sees moves clocks and conditions. */
+    readonly looksAgain: 'after-collecting-aside' | 'before-each-choice-folded';
+    /** What a filesystem that cannot be read leads to: nothing is judged at all, or only its own signals are unknown. */
+    readonly blindSignal: 'blinds-the-pass' | 'unknown-alone';
+    /** A capacity of 0, a read-only mount, more available than there is. */
+    readonly doubtfulNumbers: 'taken-as-told' | 'put-right-or-unknown';
+    /** From which pass on the thresholds count that containerfs was given. */
+    readonly derivedThresholds: 'from-second-pass' | 'at-once';
+    /** Whether a layout that was told once can become another. */
+    readonly layout: 'kept-for-life' | 'as-last-seen';
+    /** What a layout that was never told leads to. */
+    readonly unknownLayout: 'ends-pass' | 'taken-for-one-disk';
+    /** Whether each pass that serves a threshold says so, or only what it does. */
+    readonly announces: 'each-serving' | 'deeds';
+    /** How a soft eviction's grace is found: the kubelet's override, raised to a second by its pod worker, or pod and cap. */
+    readonly softGrace: 'override-of-a-second-or-more' | 'own-or-cap';
   };
   readonly gc: {
     /** How much unused content goes under pressure. */
@@ -69,6 +87,15 @@ export const POLICIES = {
       futileEviction: 'next-pod',
       smallPods: 'ranked',
       zeroTransition: 'nothing',
+      failedCollection: 'only-numbers-judge',
+      looksAgain: 'after-collecting-aside',
+      blindSignal: 'blinds-the-pass',
+      doubtfulNumbers: 'taken-as-told',
+      derivedThresholds: 'from-second-pass',
+      layout: 'kept-for-life',
+      unknownLayout: 'ends-pass',
+      announces: 'each-serving',
+      softGrace: 'override-of-a-second-or-more',
     },
     gc: {
       amount: 'everything',
@@ -95,6 +122,15 @@ export const POLICIES = {
       futileEviction: 'ends-series',
       smallPods: 'passed-over',
       zeroTransition: 'what-holds-now',
+      failedCollection: 'ends-serving',
+      looksAgain: 'before-each-choice-folded',
+      blindSignal: 'unknown-alone',
+      doubtfulNumbers: 'put-right-or-unknown',
+      derivedThresholds: 'at-once',
+      layout: 'as-last-seen',
+      unknownLayout: 'taken-for-one-disk',
+      announces: 'deeds',
+      softGrace: 'own-or-cap',
     },
     gc: {
       amount: 'until-target',

@@ -1,5 +1,5 @@
 import type { Policy } from './policy.js';
-import { SIGNALS, type Signal } from './signal.js';
+import { type Resource, SIGNALS, type Signal } from './signal.js';
 
 /** A pod as the ranking sees it. Amounts are in the unit of the ranked signal. */
 export interface Candidate {
@@ -30,8 +30,29 @@ type Comparator = (a: Standing, b: Standing) => number;
  * without numbers stand is the profile's.
  */
 export function rankPods(candidates: readonly Candidate[], signal: Signal, policy: Policy): readonly Standing[] {
+  return rankPodsBy(RANKING[SIGNALS[signal].resource], candidates, signal, policy);
+}
+
+/** What pods can be compared by; `exceedsRequest`: those over it first, `priority`: lower first, `aboveRequest`: larger first. */
+export type ComparatorName = 'exceedsRequest' | 'priority' | 'aboveRequest';
+
+/** What decides under each resource, the first difference first. Nobody asks for processes, so all of them are above. */
+export const RANKING = {
+  memory: ['exceedsRequest', 'priority', 'aboveRequest'],
+  'ephemeral-storage': ['exceedsRequest', 'priority', 'aboveRequest'],
+  inodes: ['exceedsRequest', 'priority', 'aboveRequest'],
+  pids: ['priority', 'aboveRequest'],
+} as const satisfies Record<Resource, readonly ComparatorName[]>;
+
+/** Orders pods by the named comparators alone. */
+export function rankPodsBy(
+  names: readonly ComparatorName[],
+  candidates: readonly Candidate[],
+  signal: Signal,
+  policy: Policy,
+): readonly Standing[] {
   const standings = candidates.map((each) => standingOf(each, signal, policy));
-  const comparators = COMPARATORS[policy.eviction.unknownUsage][SIGNALS[signal].resource === 'pids' ? 'pids' : 'usage'];
+  const comparators = names.flatMap((name) => COMPARATORS[policy.eviction.unknownUsage][name]);
   return standings.toSorted((a, b) => {
     for (const compare of comparators) {
       const order = compare(a, b);
@@ -65,15 +86,13 @@ const overThenUnknown: Comparator = (a, b) =>
   place(a, ['over', 'unknown', 'within']) - place(b, ['over', 'unknown', 'within']);
 
 const COMPARATORS = {
-  first: {
-    usage: [unknownThenOver, byPriority, unknownExcessFirst],
-    pids: [byPriority, unknownExcessFirst],
-  },
+  first: { exceedsRequest: [unknownThenOver], priority: [byPriority], aboveRequest: [unknownExcessFirst] },
   'after-known-over-request': {
-    usage: [overThenUnknown, byPriority, unknownExcessLast, largerUsageFirst],
-    pids: [byPriority, unknownExcessLast],
+    exceedsRequest: [overThenUnknown],
+    priority: [byPriority],
+    aboveRequest: [unknownExcessLast, largerUsageFirst],
   },
-} as const satisfies Record<Policy['eviction']['unknownUsage'], Record<'usage' | 'pids', readonly Comparator[]>>;
+} as const satisfies Record<Policy['eviction']['unknownUsage'], Record<ComparatorName, readonly Comparator[]>>;
 
 function place(standing: Standing, order: readonly ('unknown' | 'over' | 'within')[]): number {
   return order.indexOf(standing.isOverRequest === null ? 'unknown' : standing.isOverRequest ? 'over' : 'within');

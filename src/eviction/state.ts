@@ -1,6 +1,7 @@
 import type { Instant } from '../units/units.js';
 import type { ConditionTimes } from './conditions.js';
 import type { FirstMetTimes } from './evaluate.js';
+import type { LayoutQuirk } from './kubelet-quirks.js';
 import type { FsLayout } from './layout.js';
 import type { Observation, UnknownReason } from './observe.js';
 import type { FilesystemName, NodeCondition, Signal } from './signal.js';
@@ -42,6 +43,12 @@ export interface EvictionState {
   /** Null before the first look. */
   readonly lookedAt: Instant | null;
   readonly layout: FsLayout | null;
+  /** What else the kubelet makes of that layout; null in the reclaimd profile. */
+  readonly layoutQuirk: LayoutQuirk | null;
+  /** Whether the layout was first told in the pass that goes on: thresholds that it gave containerfs may not count yet. */
+  readonly isLayoutNew: boolean;
+  /** When those who have the kernel watch memory were last given new numbers; null = never. */
+  readonly notifiedAt: Instant | null;
   readonly firstMet: FirstMetTimes;
   /** Thresholds past their grace that had not cleared after the last pass; in the reclaim band they stay met. */
   readonly unresolved: readonly ThresholdId[];
@@ -69,6 +76,9 @@ export interface EvictionState {
 export const INITIAL_STATE: EvictionState = {
   lookedAt: null,
   layout: null,
+  layoutQuirk: null,
+  isLayoutNew: false,
+  notifiedAt: null,
   firstMet: new Map(),
   unresolved: [],
   pressing: new Set(),

@@ -36,12 +36,24 @@ export function chooseVictim(ranking: readonly Standing[], missing: number, poli
   return { kind: 'victim', standing };
 }
 
-/** What is known about a pod that can protect it. */
-export interface PodStanding {
+/** What tells whether a pod is critical. */
+export interface PodStation {
   readonly isMirror: boolean;
   /** `kubernetes.io/config.source`; null when nobody says, which is taken as the API server's. */
   readonly source: string | null;
   readonly priority: number | null;
+}
+
+/** Why a pod is critical, or null. Such a pod is never evicted and always admitted. Mirrors `IsCriticalPod`. */
+export function whyCritical({ isMirror, source, priority }: PodStation): string | null {
+  if (source !== null && source !== 'api') return `static pod (from ${source})`;
+  if (isMirror) return 'mirror of a static pod';
+  if (priority !== null && priority >= CRITICAL_PRIORITY) return `critical priority ${priority}`;
+  return null;
+}
+
+/** What is known about a pod that can protect it. */
+export interface PodStanding extends PodStation {
   readonly namespace: string;
   readonly isUnderWay: boolean;
   /** Its end failed less than `RETRY_KILL_AFTER` ago. */
@@ -53,9 +65,8 @@ export interface PodStanding {
  * namespaces are the operator's, since the runtime tells nobody's priority.
  */
 export function protectionOf(pod: PodStanding, protectedNamespaces: readonly string[]): string | null {
-  if (pod.source !== null && pod.source !== 'api') return `static pod (from ${pod.source})`;
-  if (pod.isMirror) return 'mirror of a static pod';
-  if (pod.priority !== null && pod.priority >= CRITICAL_PRIORITY) return `critical priority ${pod.priority}`;
+  const critical = whyCritical(pod);
+  if (critical !== null) return critical;
   if (protectedNamespaces.includes(pod.namespace)) return `namespace ${pod.namespace} is protected`;
   if (pod.isUnderWay) return 'was told to end already';
   if (pod.hasJustFailed) return 'could not be ended a moment ago';

@@ -3,16 +3,16 @@ import { decide, isEvictionOver, isRelieved, type Pressed } from '../eviction/de
 import type { EvictionEvent, ReclaimOutcome } from '../eviction/event.js';
 import { SIGNALS } from '../eviction/signal.js';
 import type { EvictionState } from '../eviction/state.js';
-import { buildSignalToNodeReclaimFuncs } from '../reclaim/node-reclaim-funcs.js';
+import { buildSignalToNodeReclaimFuncs, type NodeReclaimFunc } from '../reclaim/node-reclaim-funcs.js';
 import { messageOf, waitForLateSpace } from '../reclaim/removal.js';
 import { addResults, isReached, nothingRemoved, type StepResult } from '../reclaim/run.js';
 import { elapsed } from '../units/units.js';
 import { tellPlan } from './dry-run.js';
 import { evict, helpless } from './evict.js';
-import { type CycleDeps, Pass } from './pass.js';
+import { type CycleDeps, type CycleMode, Pass } from './pass.js';
+import { enforceStorageLimits } from './storage-limits.js';
 
-/** How the pass acts: for real, or by saying what it would do. */
-export type CycleMode = 'act' | 'dry-run';
+export type { CycleMode } from './pass.js';
 
 /** An eviction that brings less than this share of what was expected ends the series. */
 const WORTHWHILE_SHARE = 0.1;
@@ -33,18 +33,19 @@ export async function* runPass(
 ): AsyncGenerator<EvictionEvent, EvictionState> {
   const pass = new Pass(deps, before, abort);
   try {
-    yield* play(pass, before, mode);
+    yield* play(pass, mode);
   } catch (error) {
     yield { kind: 'pass-failed', at: pass.now(), message: messageOf(error) };
   }
   return pass.state;
 }
 
-async function* play(pass: Pass, before: EvictionState, mode: CycleMode): AsyncGenerator<EvictionEvent, void> {
-  yield* pass.look();
+async function* play(pass: Pass, mode: CycleMode): AsyncGenerator<EvictionEvent, void> {
+  if (!(yield* pass.look())) return;
   const { observations } = pass.state;
-  const assessment = assess(before, observations, pass.state.lookedAt ?? pass.now(), pass.settings);
+  const assessment = assess(pass.judgedFrom, observations, pass.state.lookedAt ?? pass.now(), pass.settings);
   yield* measureEviction(pass, assessment.fresh.length === 0);
+  if (yield* enforceStorageLimits(pass, mode)) return;
   const decision = decide(pass.state, assessment, observations, pass.layout, pass.settings);
   for (const pressed of decision.kind === 'rest' ? [] : decision.pressed) {
     if (pass.abort.aborted) break;
@@ -77,22 +78,50 @@ async function* measureEviction(pass: Pass, nothingIsDue: boolean): AsyncGenerat
 }
 
 async function* serve(pass: Pass, pressed: Pressed, mayEvict: boolean): AsyncGenerator<EvictionEvent, void> {
+  const { policy } = pass.settings;
+  if (policy.eviction.announces === 'each-serving') {
+    const { threshold } = pressed;
+    const { resource } = SIGNALS[threshold.signal];
+    yield* pass.tell({ kind: 'threshold-served', at: pass.now(), threshold, resource });
+  }
   const outcome = yield* collect(pass, pressed);
-  // Without a runtime nobody can be evicted either, and what it keeps will be there when it is back.
-  if (outcome === 'runtime-lost') return yield* helpless(pass, pressed, NO_RUNTIME);
   if (outcome === 'reached' || outcome === 'aborted' || pass.abort.aborted) return;
+  // Without a runtime nobody can be evicted either, and what it keeps will be there when it is back.
+  if (outcome === 'runtime-lost' && policy.eviction.failedCollection === 'ends-serving') {
+    return yield* helpless(pass, pressed, NO_RUNTIME);
+  }
+  if (policy.eviction.looksAgain === 'after-collecting-aside') {
+    if (await hasRelieved(pass, pressed)) return;
+    // Where the layout was refused there is no ranking for any signal.
+    if (pass.state.layoutQuirk !== 'refused') yield* evict(pass, pressed);
+    return;
+  }
   // Look again just before: collecting took its time, and the world may have recovered.
   yield* pass.look();
   if (isRelieved(pressed, pass.state.observations, pass.settings) || !mayEvict || pass.hasChosen) return;
   yield* evict(pass, pressed);
 }
 
-/** Runs the collectors that help, in order, until the goals are measured. */
-async function* collect(pass: Pass, pressed: Pressed): AsyncGenerator<EvictionEvent, ReclaimOutcome> {
+/** The kubelet's look after collecting: numbers that cannot be read again are no relief, nor is it when nothing can be collected. */
+async function hasRelieved(pass: Pass, pressed: Pressed): Promise<boolean> {
+  if (stepsFor(pass, pressed).length === 0) return false;
+  const observations = await pass.lookAside();
+  return observations !== null && isRelieved(pressed, observations, pass.settings);
+}
+
+/** The collectors that help; a layout that was refused has none. */
+function stepsFor(pass: Pass, { threshold }: Pressed): readonly NodeReclaimFunc[] {
+  if (pass.state.layoutQuirk === 'refused') return [];
   const { containerGC, imageGC } = pass.deps;
   const functions = buildSignalToNodeReclaimFuncs(imageGC, containerGC, pass.layout, pass.settings.policy);
-  const steps = functions.get(pressed.threshold.signal) ?? [];
+  return functions.get(threshold.signal) ?? [];
+}
+
+/** Runs the collectors that help, in order, until the goals are measured. */
+async function* collect(pass: Pass, pressed: Pressed): AsyncGenerator<EvictionEvent, ReclaimOutcome> {
+  const steps = stepsFor(pass, pressed);
   if (steps.length === 0) return 'exhausted';
+  const judgesNumbersAlone = pass.settings.policy.eviction.failedCollection === 'only-numbers-judge';
   const run = pass.runFor(pressed);
   const availableBefore = await run.look();
   const began = pass.now();
@@ -122,7 +151,8 @@ async function* collect(pass: Pass, pressed: Pressed): AsyncGenerator<EvictionEv
       yield* pass.tell(next.value);
     }
     // That one collector's removals brought nothing says nothing of the next one's.
-    if (result.outcome !== 'exhausted' && result.outcome !== 'no-effect') break;
+    if (result.outcome === 'aborted') break;
+    if (result.outcome !== 'exhausted' && result.outcome !== 'no-effect' && !judgesNumbersAlone) break;
   }
   // Nobody is chosen while freed space is still coming back.
   const settled = await waitForLateSpace(await run.look(), run);

@@ -1,8 +1,11 @@
 import { isRelieved, type Pressed } from '../eviction/decide.js';
 import type { EvictionEvent } from '../eviction/event.js';
+import { graceOverrideSeconds, workerGrace } from '../eviction/kubelet-quirks.js';
 import { evictionMessage } from '../eviction/message.js';
+import { podRequest } from '../eviction/pod-resources.js';
+import { statusForNode } from '../eviction/pod-status.js';
 import { type Candidate, rankPods, type Standing } from '../eviction/rank.js';
-import { SIGNALS } from '../eviction/signal.js';
+import { SIGNALS, type Signal } from '../eviction/signal.js';
 import { chooseVictim, evictionGrace, protectionOf, RETRY_KILL_AFTER } from '../eviction/victim.js';
 import type { PodRecord } from '../ports/pods.js';
 import { SPACE_COMES_WITHIN } from '../reclaim/late-space.js';
@@ -24,14 +27,16 @@ export async function* evict(pass: Pass, pressed: Pressed): AsyncGenerator<Evict
   if (pass.state.seriesEnded !== null) {
     return yield* helpless(pass, pressed, 'the last eviction freed next to nothing, so no other pod goes for now');
   }
+  const { policy } = pass.settings;
   const ranked = await rank(pass, pressed).catch((error: unknown) => messageOf(error));
   if (typeof ranked === 'string') {
     yield* pass.tell({ kind: 'list-failed', at: pass.now(), what: 'the pods to choose from', message: ranked });
     return yield* helpless(pass, pressed, 'the pods to choose from cannot be listed');
   }
   // Choosing took its time: look once more, the world may have recovered.
-  yield* pass.look();
-  if (isRelieved(pressed, pass.state.observations, pass.settings)) return;
+  if (policy.eviction.looksAgain === 'before-each-choice-folded') {
+    if (!(yield* pass.look()) || isRelieved(pressed, pass.state.observations, pass.settings)) return;
+  }
   const { line, target } = pass.settings.lines.lineOf(pressed.threshold, observation.capacity);
   const missing = pass.missing(signal, pass.state.observations);
   const victim = chooseVictim(ranked.standings, missing, pass.settings.policy);
@@ -39,7 +44,15 @@ export async function* evict(pass: Pass, pressed: Pressed): AsyncGenerator<Evict
   const pod = ranked.pods.get(victim.standing.uid);
   if (pod === undefined) return;
   pass.hasChosen = true;
-  const grace = evictionGrace(pressed.threshold, pod.terminationGrace, pass.deps.maxPodGrace);
+  const override = overrideFor(pass, pressed, pod);
+  const grace =
+    override === null
+      ? evictionGrace(pressed.threshold, pod.terminationGrace, pass.deps.maxPodGrace)
+      : workerGrace(override);
+  const message = evictionMessage(pressed.threshold, observation, { line, target }, victim.standing, {
+    rank: ranked.standings.indexOf(victim.standing) + 1,
+    of: ranked.standings.length,
+  });
   const name = { uid: pod.uid, label: victim.standing.label };
   yield* pass.tell({
     kind: 'eviction-decided',
@@ -51,10 +64,9 @@ export async function* evict(pass: Pass, pressed: Pressed): AsyncGenerator<Evict
     target,
     ranking: ranked.standings,
     grace,
-    message: evictionMessage(pressed.threshold, observation, { line, target }, victim.standing, {
-      rank: ranked.standings.indexOf(victim.standing) + 1,
-      of: ranked.standings.length,
-    }),
+    ...(override === null ? {} : { graceOverrideSeconds: override }),
+    message,
+    status: statusForNode(message),
   });
   const run = pass.runFor(pressed);
   const availableBefore = await run.look();
@@ -81,6 +93,13 @@ export async function* evict(pass: Pass, pressed: Pressed): AsyncGenerator<Evict
   });
 }
 
+/** The grace in the kubelet's terms, or null where the profile has its own. */
+function overrideFor(pass: Pass, { threshold }: Pressed, { terminationGrace }: PodRecord): number | null {
+  const { maxPodGraceSeconds, maxPodGrace } = pass.deps;
+  if (pass.settings.policy.eviction.softGrace === 'own-or-cap') return null;
+  return graceOverrideSeconds(threshold, terminationGrace, maxPodGraceSeconds ?? (maxPodGrace ?? 0) / 1_000);
+}
+
 /** Says once why nothing helps, and again only when the reason changes. */
 export async function* helpless(pass: Pass, pressed: Pressed, reason: string): AsyncGenerator<EvictionEvent, void> {
   const observation = pass.state.observations.get(pressed.threshold.signal);
@@ -93,14 +112,8 @@ export async function rank(
   pass: Pass,
   pressed: Pressed,
 ): Promise<{ standings: readonly Standing[]; pods: ReadonlyMap<string, PodRecord> }> {
-  const { runtime, pods, protectedNamespaces } = pass.deps;
   const { signal } = pressed.threshold;
-  const [containers, sandboxes] = await Promise.all([
-    runtime.listContainers(pass.abort),
-    runtime.listSandboxes(pass.abort),
-  ]);
-  const active = (await pods.list(containers, sandboxes, pass.abort)).filter((pod) => !pod.isFinished);
-  const neverAgain = pass.settings.policy.eviction.toldPods === 'never-again';
+  const active = await activePods(pass);
   const usage = await pass.deps.measurePods(active, signal, pass.layout, pass.abort);
   const candidates = active.map(
     (pod): Candidate => ({
@@ -108,21 +121,37 @@ export async function rank(
       label: `${pod.namespace}/${pod.name}`,
       priority: pod.priority,
       usage: usage.get(pod.uid) ?? null,
-      request: SIGNALS[signal].resource === 'memory' ? pod.memoryRequest : pod.storageRequest,
-      protectedBy: protectionOf(
-        {
-          ...pod,
-          isUnderWay: neverAgain && pass.state.toldToEnd.has(pod.uid),
-          hasJustFailed: neverAgain && hasJustFailed(pass, pod.uid),
-        },
-        protectedNamespaces,
-      ),
+      request: requestOf(pod, signal),
+      protectedBy: protectionIn(pass, pod),
     }),
   );
   return {
     standings: rankPods(candidates, signal, pass.settings.policy),
     pods: new Map(active.map((pod) => [pod.uid, pod])),
   };
+}
+
+/** The pods that have not ended. Rejects when they cannot be listed. */
+export async function activePods({ deps: { runtime, pods }, abort }: Pass): Promise<readonly PodRecord[]> {
+  const [containers, sandboxes] = await Promise.all([runtime.listContainers(abort), runtime.listSandboxes(abort)]);
+  return (await pods.list(containers, sandboxes, abort)).filter((pod) => !pod.isFinished);
+}
+
+/** Why a pod stays in this pass, or null. */
+export function protectionIn(pass: Pass, pod: PodRecord): string | null {
+  const neverAgain = pass.settings.policy.eviction.toldPods === 'never-again';
+  const isUnderWay = neverAgain && pass.state.toldToEnd.has(pod.uid);
+  return protectionOf(
+    { ...pod, isUnderWay, hasJustFailed: neverAgain && hasJustFailed(pass, pod.uid) },
+    pass.deps.protectedNamespaces,
+  );
+}
+
+/** What a pod asked for of the ranked resource. Where inodes are ranked it is the bytes: the policy says whether they count. */
+function requestOf({ spec, memoryRequest, storageRequest }: PodRecord, signal: Signal): number | null {
+  const resource = SIGNALS[signal].resource === 'memory' ? 'memory' : 'ephemeral-storage';
+  if (spec !== null && spec !== undefined) return podRequest(spec, resource);
+  return resource === 'memory' ? memoryRequest : storageRequest;
 }
 
 function hasJustFailed(pass: Pass, uid: string): boolean {

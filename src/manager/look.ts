@@ -1,6 +1,9 @@
+import type { LayoutQuirk } from '../eviction/kubelet-quirks.js';
 import { type Devices, type FsLayout, layoutOf } from '../eviction/layout.js';
+import type { MemoryScope, MemoryUse } from '../eviction/memory-notifier.js';
 import { observe, type Sight } from '../eviction/observe.js';
 import type { PathLook } from '../eviction/path-look.js';
+import type { Policy } from '../eviction/policy.js';
 import type { FilesystemName } from '../eviction/signal.js';
 import type { Clock } from '../ports/clock.js';
 import type { MountsPort } from '../ports/mounts.js';
@@ -14,6 +17,10 @@ export interface NodeLook {
   readonly sight: Sight;
   /** Null when the devices could not be told this time; the last known layout goes on. */
   readonly layout: FsLayout | null;
+  /** What else the kubelet makes of it; absent = nothing. */
+  readonly quirk?: LayoutQuirk | null;
+  /** Memory in the terms of the kernel's notifications; absent = not asked for. */
+  readonly memoryUse?: Readonly<Record<MemoryScope, MemoryUse>>;
   readonly problem: string | null;
   /** A path that the runtime reports and that does not exist, with the parent that is watched instead. */
   readonly fallbacks: readonly { readonly path: string; readonly used: string }[];
@@ -36,6 +43,8 @@ export interface LookerDeps {
   readonly clock: Clock;
   /** The directory whose filesystem is nodefs. */
   readonly rootDir: string;
+  /** How doubtful numbers are taken; absent = as in the reclaimd profile. */
+  readonly doubtfulNumbers?: Policy['eviction']['doubtfulNumbers'];
 }
 
 /** The runtime's paths are asked again this often: a data directory may move while the runtime restarts. */
@@ -106,10 +115,10 @@ export function createLooker(deps: LookerDeps): Looker {
         lookThere('containerfs'),
       ]);
       const { memory, pids } = await stats;
-      const filesystems = { nodefs: nodefs.look, imagefs: imagefs.look, containerfs: containerfs.look };
+      const filesystems = sameNumbersOnOneDevice(nodefs.look, imagefs.look, containerfs.look);
       const devices = devicesOf(filesystems);
       return {
-        sight: observe({ filesystems, memory, allocatableMemory: null, pids }),
+        sight: observe({ filesystems, memory, allocatableMemory: null, pids }, deps.doubtfulNumbers),
         layout: devices === null ? null : layoutOf(devices),
         problem: devices === null ? problemOf(filesystems) : null,
         fallbacks: [nodefs, imagefs, containerfs]
@@ -122,6 +131,20 @@ export function createLooker(deps: LookerDeps): Looker {
       askedAt = null;
     },
   };
+}
+
+/** Filesystems on one device get one reading: two that were taken a moment apart could lie on both sides of a line. */
+function sameNumbersOnOneDevice(
+  nodefs: PathLook,
+  imagefs: PathLook,
+  containerfs: PathLook,
+): Readonly<Record<FilesystemName, PathLook>> {
+  const asOneOf = (look: PathLook, others: readonly PathLook[]): PathLook => {
+    if (look.kind !== 'reading') return look;
+    const same = others.filter((each) => each.kind === 'reading').find((each) => each.device === look.device);
+    return same === undefined ? look : { ...same, readOnly: look.readOnly };
+  };
+  return { nodefs, imagefs: asOneOf(imagefs, [nodefs]), containerfs: asOneOf(containerfs, [nodefs, imagefs]) };
 }
 
 /** The first entry of each list counts; an empty container list means the images' filesystem, as containerd reports. */

@@ -1,10 +1,10 @@
 import { defer, from, type Observable } from 'rxjs';
+import { type AdmissionAnswer, admit, type Newcomer } from '../eviction/admission.js';
 import type { EvictionSettings } from '../eviction/assess.js';
 import { type CadenceSettings, pauseBeforeNextLook } from '../eviction/cadence.js';
 import { deriveContainerfs } from '../eviction/containerfs.js';
 import { LineBook } from '../eviction/evaluate.js';
 import type { EvictionEvent } from '../eviction/event.js';
-import type { FsLayout } from '../eviction/layout.js';
 import type { Policy } from '../eviction/policy.js';
 import { type EvictionState, INITIAL_STATE } from '../eviction/state.js';
 import type { Threshold } from '../eviction/threshold.js';
@@ -31,6 +31,8 @@ export interface Manager {
   wake(): void;
   /** Ends the stream; what is under way is aborted. */
   stop(): void;
+  /** Whether a pod may start under the conditions that are reported now. */
+  admit(pod: Newcomer): AdmissionAnswer;
   /** One pass by itself, outside the stream: for a dry run or a single shot. */
   once(mode: CycleMode): AsyncGenerator<EvictionEvent, void>;
 }
@@ -48,7 +50,8 @@ export function createManager(deps: ManagerDeps): Manager {
 
   const pipeline = createPipeline({
     pass: () => pass('act'),
-    pause: () => pauseBeforeNextLook(state, settingsFor(state.layout ?? LAYOUT_UNTIL_TOLD), deps.cadence),
+    pause: () =>
+      pauseBeforeNextLook(state, settingsFor(state.layout ?? LAYOUT_UNTIL_TOLD, state.layoutQuirk), deps.cadence),
     beside: [defer(() => from(watchRuntime(deps, abort.signal)))],
   });
   return {
@@ -63,23 +66,31 @@ export function createManager(deps: ManagerDeps): Manager {
       abort.abort();
       pipeline.stop();
     },
+    admit: (pod) => admit(pod, state.conditions),
     once: pass,
   };
 }
 
 /** The settings under each layout, made once: containerfs takes its thresholds from the disk it shares. */
-function settingsByLayout(deps: ManagerDeps): (layout: FsLayout) => EvictionSettings {
-  const made = new Map<FsLayout, EvictionSettings>();
-  return (layout) => {
-    const known = made.get(layout);
+export function settingsByLayout(
+  deps: Pick<ManagerDeps, 'thresholds' | 'transitionPeriod' | 'policy'>,
+): CycleDeps['settingsFor'] {
+  const made = new Map<string, EvictionSettings>();
+  return (layout, quirk = null) => {
+    const key = `${layout} ${quirk}`;
+    const known = made.get(key);
     if (known !== undefined) return known;
+    // Under a quirk of the kubelet nothing is made for containerfs.
+    const { thresholds, appended } =
+      quirk === null ? deriveContainerfs(deps.thresholds, layout) : { thresholds: deps.thresholds, appended: [] };
     const settings: EvictionSettings = {
-      thresholds: deriveContainerfs(deps.thresholds, layout).thresholds,
+      thresholds,
+      appended: new Set(appended),
       transitionPeriod: deps.transitionPeriod,
       policy: deps.policy,
       lines: new LineBook(),
     };
-    made.set(layout, settings);
+    made.set(key, settings);
     return settings;
   };
 }

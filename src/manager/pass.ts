@@ -2,8 +2,11 @@ import type { EvictionSettings } from '../eviction/assess.js';
 import type { Pressed } from '../eviction/decide.js';
 import type { Availability, EvictionEvent } from '../eviction/event.js';
 import { evolve } from '../eviction/evolve.js';
+import type { LayoutQuirk } from '../eviction/kubelet-quirks.js';
 import { deviceUnder, type FsLayout } from '../eviction/layout.js';
-import type { Observations } from '../eviction/observe.js';
+import type { MemoryScope, MemoryUse } from '../eviction/memory-notifier.js';
+import { blindnessOf, type Observations } from '../eviction/observe.js';
+import type { PodStats } from '../eviction/pod-stats.js';
 import { type FilesystemName, SIGNALS, type Signal } from '../eviction/signal.js';
 import type { EvictionState } from '../eviction/state.js';
 import { transitions } from '../eviction/transitions.js';
@@ -14,9 +17,23 @@ import type { RuntimePort } from '../ports/runtime.js';
 import type { ContainerGC } from '../reclaim/container-gc.js';
 import type { ImageGC } from '../reclaim/image-gc.js';
 import type { LateSpace } from '../reclaim/late-space.js';
+import { messageOf } from '../reclaim/removal.js';
 import type { ReclaimRun } from '../reclaim/run.js';
-import type { Instant, Milliseconds } from '../units/units.js';
-import type { Looker } from './look.js';
+import { elapsed, type Instant, type Milliseconds, milliseconds } from '../units/units.js';
+import type { Looker, NodeLook } from './look.js';
+
+/** Measures, now, what pods keep on disks, for the limits that they have of their own. Null = cannot be told. */
+export interface StorageLimits {
+  measure(pods: readonly PodRecord[], abort: AbortSignal): Promise<ReadonlyMap<string, PodStats | null>>;
+}
+
+/** One that has the kernel watch memory for a threshold. */
+export interface Notifier {
+  /** For the log, such as `hard memory threshold`. */
+  readonly description: string;
+  /** Sets the watch anew from these numbers. Throws when it cannot. */
+  update(use: Readonly<Record<MemoryScope, MemoryUse>>): void;
+}
 
 /** What a pass works with. */
 export interface CycleDeps {
@@ -37,28 +54,43 @@ export interface CycleDeps {
   /** What removals have freed and is still coming back: it outlives a pass. */
   readonly late: LateSpace;
   /** The settings in force under a layout, containerfs thresholds derived. */
-  settingsFor(layout: FsLayout): EvictionSettings;
+  settingsFor(layout: FsLayout, quirk?: LayoutQuirk | null): EvictionSettings;
+  /** Measures pods against the limits of their own; absent or null = those are not enforced. */
+  readonly storageLimits?: StorageLimits | null;
+  /** Those who have the kernel watch memory; absent = none. */
+  readonly notifiers?: readonly Notifier[];
   readonly protectedNamespaces: readonly string[];
   /** Cap on a pod's own grace when evicted softly; null = none. */
   readonly maxPodGrace: Milliseconds | null;
+  /** The same as it was configured, in seconds, where a negative one has a meaning; absent = as above. */
+  readonly maxPodGraceSeconds?: number | null;
   /** Why nobody is evicted here; null = eviction is on. */
   evictionOff(): string | null;
 }
 
+/** How the pass acts: for real, or by saying what it would do. */
+export type CycleMode = 'act' | 'dry-run';
+
 /** Where a runtime lies on its disk before it has said so: nothing is decided from it, it only gives thresholds their places. */
 export const LAYOUT_UNTIL_TOLD: FsLayout = 'one-disk';
+
+/** The kubelet's pause between two updates of its memory notifiers (`notifierRefreshInterval`); an update is due beyond it. */
+const NOTIFY_AT_MOST_EVERY = milliseconds(10_000);
 
 /** One pass while it goes on: the state that its events have made so far, and what its parts share. */
 export class Pass {
   state: EvictionState;
   /** Whether this pass has chosen a pod: one at a time goes, whatever number of devices is short. */
   hasChosen = false;
+  /** The state that the last look was judged from. */
+  judgedFrom: EvictionState;
   readonly deps: CycleDeps;
   readonly abort: AbortSignal;
 
   constructor(deps: CycleDeps, state: EvictionState, abort: AbortSignal) {
     this.deps = deps;
     this.state = state;
+    this.judgedFrom = state;
     this.abort = abort;
   }
 
@@ -67,27 +99,70 @@ export class Pass {
   }
 
   get settings(): EvictionSettings {
-    return this.deps.settingsFor(this.layout);
+    return this.deps.settingsFor(this.layout, this.state.layoutQuirk);
   }
 
   now(): Instant {
     return this.deps.clock.now();
   }
 
-  /** Looks, folds what was seen into the state, and tells what changed. */
-  async *look(): AsyncGenerator<EvictionEvent, void> {
+  /** Looks, folds what was seen into the state, and tells what changed. Answers false when the pass must end with that. */
+  async *look(): AsyncGenerator<EvictionEvent, boolean> {
     const before = this.state;
     const seen = await this.deps.looker.look();
     const at = this.now();
     for (const { path, used } of seen.fallbacks) yield* this.tell({ kind: 'image-path-fallback', at, path, used });
-    if (seen.layout === null) {
-      if (seen.problem !== null)
-        yield* this.tell({ kind: 'layout-unknown', at, message: seen.problem, kept: before.layout });
-    } else if (seen.layout !== before.layout) {
-      yield* this.tell({ kind: 'layout-changed', at, from: before.layout, to: seen.layout });
+    if (!(yield* this.#takeLayout(seen, at))) return false;
+    const blindness = blindnessOf(seen.sight, this.settings.policy);
+    if (blindness !== null) {
+      yield* this.tell({ kind: 'look-failed', at, message: blindness });
+      return false;
     }
+    yield* this.#notify(seen, at);
+    this.judgedFrom = this.state;
     yield* this.tell({ kind: 'observed', at, sight: seen.sight, layout: this.layout });
     yield* this.tellAll(transitions(before, this.state, seen.sight, at, this.settings));
+    return true;
+  }
+
+  /** What a look sees that moves nothing; null when it counts as none. */
+  async lookAside(): Promise<Observations | null> {
+    const { sight } = await this.deps.looker.look();
+    return blindnessOf(sight, this.settings.policy) === null ? sight.observations : null;
+  }
+
+  /** Takes over the layout that a look told, as far as the policy wants; false when the pass must end. */
+  *#takeLayout(seen: NodeLook, at: Instant): Generator<EvictionEvent, boolean> {
+    const { layout: before, layoutQuirk } = this.state;
+    const { eviction } = this.settings.policy;
+    if (before !== null && eviction.layout === 'kept-for-life') return true;
+    if (seen.layout === null) {
+      if (seen.problem !== null) yield* this.tell({ kind: 'layout-unknown', at, message: seen.problem, kept: before });
+      return before !== null || eviction.unknownLayout === 'taken-for-one-disk';
+    }
+    const quirk = seen.quirk ?? null;
+    if (seen.layout === before && quirk === layoutQuirk) return true;
+    const change = { kind: 'layout-changed', at, from: before, to: seen.layout } as const;
+    yield* this.tell(quirk === null ? change : { ...change, quirk });
+    if (quirk !== 'refused') return true;
+    yield* this.tell({ kind: 'layout-refused', at, layout: seen.layout });
+    return false;
+  }
+
+  /** Gives those who have the kernel watch memory new numbers, not too often; one that fails is named and stops nobody. */
+  *#notify({ memoryUse }: NodeLook, at: Instant): Generator<EvictionEvent, void> {
+    const { notifiers = [] } = this.deps;
+    const { notifiedAt } = this.state;
+    if (memoryUse === undefined || notifiers.length === 0) return;
+    if (notifiedAt !== null && elapsed(notifiedAt, at) <= NOTIFY_AT_MOST_EVERY) return;
+    yield* this.tell({ kind: 'notifiers-updated', at });
+    for (const notifier of notifiers) {
+      try {
+        notifier.update(memoryUse);
+      } catch (error) {
+        yield* this.tell({ kind: 'notifier-failed', at, notifier: notifier.description, message: messageOf(error) });
+      }
+    }
   }
 
   /** A collection for what presses: its goals, and how to look whether they are reached. */

@@ -1,3 +1,4 @@
+import type { PodSpec } from '../eviction/pod-spec.js';
 import type { Bytes, Milliseconds } from '../units/units.js';
 import type { ContainerRecord, SandboxRecord } from './runtime.js';
 
@@ -15,6 +16,8 @@ export interface PodRecord {
   /** Request of ephemeral storage, whole pod. */
   readonly storageRequest: Bytes | null;
   readonly memoryRequest: Bytes | null;
+  /** What its author wrote; absent or null when nobody here knows: the runtime does not. Requests above then say what is known. */
+  readonly spec?: PodSpec | null;
   readonly terminationGrace: Milliseconds | null;
   /** All containers have ended and none will start again (as far as can be told). */
   readonly isFinished: boolean;

@@ -1,5 +1,6 @@
 import type { FsLayout } from '../eviction/layout.js';
-import { type FilesystemName, SIGNALS, type Signal } from '../eviction/signal.js';
+import { measuredParts } from '../eviction/pod-stats.js';
+import { SIGNALS, type Signal } from '../eviction/signal.js';
 import type { Clock } from '../ports/clock.js';
 import type { FilesPort, TreeUsage } from '../ports/files.js';
 import type { PodRecord } from '../ports/pods.js';
@@ -7,18 +8,6 @@ import type { ContainerUsage, RuntimePort } from '../ports/runtime.js';
 import { type Milliseconds, milliseconds } from '../units/units.js';
 import { forEachBounded } from './image-volumes.js';
 import { layerUsage } from './layer-usage.js';
-
-/** A part of what a pod keeps on a disk. */
-export type UsagePart = 'rootfs' | 'logs' | 'volumes';
-
-const EVERYTHING = ['rootfs', 'logs', 'volumes'] as const;
-
-/** Which parts lie on which filesystem. Mirrors the `fsStatsType` lists of `buildSignalToRankFunc`. */
-export const MEASURED_PARTS = {
-  'one-disk': { nodefs: EVERYTHING, imagefs: EVERYTHING, containerfs: EVERYTHING },
-  'image-disk': { nodefs: ['logs', 'volumes'], imagefs: ['rootfs'], containerfs: ['rootfs'] },
-  'split-disks': { nodefs: EVERYTHING, imagefs: [], containerfs: EVERYTHING },
-} as const satisfies Record<FsLayout, Record<FilesystemName, readonly UsagePart[]>>;
 
 /** What measuring needs from the world. */
 export interface PodUsageDeps {
@@ -50,7 +39,7 @@ export async function measurePods(
 ): Promise<ReadonlyMap<string, number | null>> {
   const { filesystem, unit } = SIGNALS[signal];
   if (filesystem === null) return memoryOf(deps, pods, signal, abort);
-  const parts: readonly UsagePart[] = MEASURED_PARTS[layout][filesystem];
+  const parts = measuredParts(signal, layout);
   const layers = parts.includes('rootfs')
     ? await layerUsage(deps.runtime, deps.clock, WALK_TIME, abort)
     : new Map<string, ContainerUsage>();
@@ -62,7 +51,7 @@ export async function measurePods(
       parts.includes('logs')
         ? walk(deps, `${deps.podLogsDir}/${pod.namespace}_${pod.name}_${pod.uid}`, walkSignal)
         : null,
-      parts.includes('volumes')
+      parts.includes('localVolumes')
         ? walk(deps, `${deps.podVolumesDir}/${pod.uid}/volumes/kubernetes.io~empty-dir`, walkSignal)
         : null,
     ]);

@@ -246,6 +246,8 @@ test('all other events tell a story and change nothing', (t) => {
     'pod-killed',
     'eviction-measured',
     'helpless',
+    'notifiers-updated',
+    'storage-limit-served',
     'threshold-cleared',
     'line-above-capacity',
   ]);

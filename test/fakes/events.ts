@@ -1,4 +1,5 @@
 import type { EvictionEvent, RemovalSubject } from '../../src/eviction/event.js';
+import { statusForOwnLimit } from '../../src/eviction/pod-status.js';
 import { POLICIES } from '../../src/eviction/policy.js';
 import { rankPods } from '../../src/eviction/rank.js';
 import { bytes, milliseconds } from '../../src/units/units.js';
@@ -11,6 +12,7 @@ const FACTS = { threshold: HARD, observation: LOOK, line: 10 * GI, target: 15 * 
 const GOALS = [{ signal: 'nodefs.available', line: 10 * GI, target: 15 * GI }] as const;
 const BEFORE = { 'nodefs.available': 8 * GI, 'nodefs.inodesFree': 1_000 };
 const AFTER = { 'nodefs.available': 16 * GI, 'nodefs.inodesFree': 2_000 };
+const VIOLATION = { kind: 'emptyDirLimit', subject: 'cache', used: 3 * GI, limit: 2 * GI } as const;
 const POD = { uid: 'uid-a', label: 'default/web' };
 
 /** An image that goes, with some of it replaced. */
@@ -37,6 +39,20 @@ const SAMPLES: { readonly [Kind in EvictionEvent['kind']]: FactsOf<Kind> } = {
   observed: { sight: sightOf(LOOK), layout: 'one-disk' },
   'layout-changed': { from: 'one-disk', to: 'image-disk' },
   'layout-unknown': { message: 'imagefs: EIO', kept: 'one-disk' },
+  'layout-refused': { layout: 'split-disks' },
+  'look-failed': { message: '/var/lib: EIO' },
+  'notifiers-updated': {},
+  'notifier-failed': { notifier: 'hard memory threshold', message: 'EIO' },
+  'threshold-served': { threshold: HARD, resource: 'ephemeral-storage' },
+  'storage-limit-exceeded': { pod: POD, violation: VIOLATION },
+  'storage-limit-served': {
+    pod: POD,
+    violation: VIOLATION,
+    graceSeconds: 1,
+    status: statusForOwnLimit('too much'),
+    outcome: { kind: 'gone' },
+    took: milliseconds(900),
+  },
   'image-path-fallback': { path: '/var/lib/images/new', used: '/var/lib' },
   'signal-unknown': { signal: 'imagefs.available', reason: 'hung', detail: '/var/lib does not answer' },
   'signal-unknown-for-long': {

@@ -9,6 +9,13 @@ const LEVELS = {
   observed: 'debug',
   'layout-changed': 'info',
   'layout-unknown': 'warn',
+  'layout-refused': 'error',
+  'look-failed': 'error',
+  'notifiers-updated': 'debug',
+  'notifier-failed': 'warn',
+  'threshold-served': 'debug',
+  'storage-limit-exceeded': 'warn',
+  'storage-limit-served': 'warn',
   'image-path-fallback': 'warn',
   'signal-unknown': 'info',
   'signal-unknown-for-long': 'warn',
@@ -110,6 +117,7 @@ const OF_A_COLLECTION: ReadonlySet<EvictionEvent['kind']> = new Set([
 function lastingState(event: EvictionEvent): string | null {
   if (event.kind === 'image-path-fallback') return `fallback ${event.path} ${event.used}`;
   if (event.kind === 'layout-unknown') return event.kind;
+  if (event.kind === 'look-failed') return `look ${event.message}`;
   if (event.kind === 'image-reference-unresolved') return `unresolved ${event.container} ${event.reference}`;
   if (event.kind === 'pass-failed') return `pass ${event.message}`;
   if (event.kind === 'list-failed') return `list ${event.what} ${event.message}`;

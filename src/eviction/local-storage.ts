@@ -1,0 +1,68 @@
+import { type FsLayout } from './layout.js';
+import { inUnits, podLimit } from './pod-resources.js';
+import type { PodSpec } from './pod-spec.js';
+import type { ContainerStats, PodStats } from './pod-stats.js';
+
+/** The limit that a pod is over, with the numbers that say so, in bytes. */
+export interface StorageViolation {
+  readonly kind: 'emptyDirLimit' | 'podLimit' | 'containerLimit';
+  /** The volume or the container; null for the pod as a whole. */
+  readonly subject: string | null;
+  readonly used: number;
+  readonly limit: number;
+}
+
+/** What the kubelet counts these evictions under, in place of a signal. */
+export const LIMIT_LABELS = {
+  emptyDirLimit: 'emptydirfs.limit',
+  podLimit: 'ephemeralpodfs.limit',
+  containerLimit: 'ephemeralcontainerfs.limit',
+} as const satisfies Record<StorageViolation['kind'], string>;
+
+/**
+ * The first limit of its own that a pod is over, or null: the size of its emptyDirs, then the limit of the pod, then those of
+ * its containers. An amount on the line is not over it. Independent of thresholds and of what the node has left. Mirrors
+ * `localStorageEviction`; a volume whose use is not known, which ends the kubelet's process, is passed over.
+ */
+export function storageViolation(spec: PodSpec, stats: PodStats, layout: FsLayout): StorageViolation | null {
+  return overEmptyDirLimit(spec, stats) ?? overPodLimit(spec, stats) ?? overContainerLimit(spec, stats, layout);
+}
+
+function overEmptyDirLimit(spec: PodSpec, stats: PodStats): StorageViolation | null {
+  for (const volume of spec.volumes) {
+    if (volume.kind !== 'emptyDir' || volume.sizeLimit === null || volume.sizeLimit.nano <= 0n) continue;
+    // The last one of a name counts, as in a map that each overwrites.
+    const used = stats.volumes.findLast(({ name }) => name === volume.name)?.use.bytes ?? null;
+    const limit = inUnits(volume.sizeLimit.nano);
+    if (used !== null && used > limit) return { kind: 'emptyDirLimit', subject: volume.name, used, limit };
+  }
+  return null;
+}
+
+function overPodLimit(spec: PodSpec, stats: PodStats): StorageViolation | null {
+  const limit = podLimit(spec, 'ephemeral-storage');
+  const used = stats.ephemeralStorage ?? 0;
+  return limit !== null && used > limit ? { kind: 'podLimit', subject: null, used, limit } : null;
+}
+
+/** Writable layers count only where they share a disk with the logs, since only that one is this limit's. */
+function overContainerLimit(spec: PodSpec, stats: PodStats, layout: FsLayout): StorageViolation | null {
+  const limits = new Map(
+    spec.containers.flatMap(({ name, kind, limits: own }) => {
+      const limit = own['ephemeral-storage'];
+      return kind !== 'regular' || limit === undefined || limit.nano === 0n ? [] : [[name, inUnits(limit.nano)]];
+    }),
+  );
+  for (const container of stats.containers) {
+    const limit = limits.get(container.name);
+    const used = bytesOf(container, layout === 'one-disk');
+    if (limit !== undefined && used > limit) {
+      return { kind: 'containerLimit', subject: container.name, used, limit };
+    }
+  }
+  return null;
+}
+
+function bytesOf({ logs, rootfs }: ContainerStats, withLayer: boolean): number {
+  return (logs?.bytes ?? 0) + (withLayer ? (rootfs?.bytes ?? 0) : 0);
+}

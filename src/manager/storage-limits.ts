@@ -1,0 +1,75 @@
+import type { EvictionEvent } from '../eviction/event.js';
+import { HARD_GRACE_SECONDS, workerGrace } from '../eviction/kubelet-quirks.js';
+import { type StorageViolation, storageViolation } from '../eviction/local-storage.js';
+import { storageMessage } from '../eviction/message.js';
+import type { PodStats } from '../eviction/pod-stats.js';
+import { statusForOwnLimit } from '../eviction/pod-status.js';
+import type { PodRecord } from '../ports/pods.js';
+import { messageOf } from '../reclaim/removal.js';
+import { elapsed } from '../units/units.js';
+import { activePods, protectionIn } from './evict.js';
+import type { CycleMode, Pass } from './pass.js';
+
+/**
+ * Evicts every pod that is over a limit of its own, one after the other, whatever the node has left. Answers whether one went:
+ * then the pass ends, since what that brought has to be seen first. Nothing is done where limits are not enforced, and for pods
+ * whose limits or use nobody knows. Mirrors `localStorageEviction`.
+ */
+export async function* enforceStorageLimits(pass: Pass, mode: CycleMode): AsyncGenerator<EvictionEvent, boolean> {
+  const { storageLimits } = pass.deps;
+  if (storageLimits === null || storageLimits === undefined) return false;
+  const measured = await measuredPods(pass, (pods) => storageLimits.measure(pods, pass.abort)).catch(messageOf);
+  if (typeof measured === 'string') {
+    yield* pass.tell({
+      kind: 'list-failed',
+      at: pass.now(),
+      what: 'the pods with limits of their own',
+      message: measured,
+    });
+    return false;
+  }
+  let hasEnded = false;
+  for (const { pod, stats } of measured) {
+    if (pass.abort.aborted) break;
+    const { spec } = pod;
+    if (spec === null || spec === undefined || stats === null) continue;
+    const violation = storageViolation(spec, stats, pass.layout);
+    if (violation === null || protectionIn(pass, pod) !== null) continue;
+    const name = { uid: pod.uid, label: `${pod.namespace}/${pod.name}` };
+    yield* pass.tell({ kind: 'storage-limit-exceeded', at: pass.now(), pod: name, violation });
+    if (mode === 'dry-run') continue;
+    yield* end(pass, pod, name, violation);
+    hasEnded = true;
+  }
+  return hasEnded;
+}
+
+async function* end(
+  pass: Pass,
+  pod: PodRecord,
+  name: { readonly uid: string; readonly label: string },
+  violation: StorageViolation,
+): AsyncGenerator<EvictionEvent, void> {
+  const began = pass.now();
+  const outcome = yield* pass.folding(pass.deps.killPod(pod, workerGrace(HARD_GRACE_SECONDS), pass.abort));
+  yield* pass.tell({
+    kind: 'storage-limit-served',
+    at: pass.now(),
+    pod: name,
+    violation,
+    graceSeconds: HARD_GRACE_SECONDS,
+    status: statusForOwnLimit(storageMessage(violation)),
+    outcome,
+    took: elapsed(began, pass.now()),
+  });
+}
+
+/** Nobody is measured when there is no pod that anything is known of. */
+async function measuredPods(
+  pass: Pass,
+  measure: (pods: readonly PodRecord[]) => Promise<ReadonlyMap<string, PodStats | null>>,
+): Promise<readonly { readonly pod: PodRecord; readonly stats: PodStats | null }[]> {
+  const known = (await activePods(pass)).filter(({ spec }) => spec !== null && spec !== undefined);
+  const stats = known.length === 0 ? new Map<string, PodStats | null>() : await measure(known);
+  return known.map((pod) => ({ pod, stats: stats.get(pod.uid) ?? null }));
+}
