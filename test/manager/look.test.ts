@@ -2,6 +2,7 @@ import test from 'ava';
 import type { FsLayout } from '../../src/eviction/layout.js';
 import { createLooker } from '../../src/manager/look.js';
 import type { ImageFsInfo } from '../../src/ports/runtime.js';
+import { bytes } from '../../src/units/units.js';
 import { FakeMounts } from '../fakes/fake-mounts.js';
 import { FakeNodeStats } from '../fakes/fake-node-stats.js';
 import { FakeRuntime } from '../fakes/fake-runtime.js';
@@ -25,6 +26,30 @@ for (const layout of ['one-disk', 'image-disk', 'split-disks'] as const) {
     t.deepEqual(seen.fallbacks, []);
   });
 }
+
+test('filesystems on one device get one reading, though the disk fills between two looks', async (t) => {
+  const world = emptyWorld('one-disk');
+  const mounts = new FakeMounts(world);
+  let taken = 0;
+  const looker = createLooker({
+    mounts: {
+      async look(path) {
+        const seen = await mounts.look(path);
+        taken += 4096;
+        return seen.kind === 'reading' ? { ...seen, available: bytes(seen.available - taken) } : seen;
+      },
+    },
+    runtime: new FakeRuntime(world),
+    nodeStats: new FakeNodeStats(() => world.clock.now()),
+    clock: world.clock,
+    rootDir: PATHS.root,
+  });
+  const { observations } = (await world.clock.run(looker.look())).sight;
+  const nodefs = observations.get('nodefs.available')?.available;
+  t.not(nodefs, undefined);
+  t.is(observations.get('imagefs.available')?.available, nodefs);
+  t.is(observations.get('containerfs.available')?.available, nodefs);
+});
 
 test('with the runtime down at the start nodefs and memory are seen, and the layout is not', async (t) => {
   const { runtime, look } = lookerOn(emptyWorld());
