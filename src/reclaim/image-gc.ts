@@ -27,7 +27,7 @@ export interface ImageGC {
 
 /** What image collection needs from the world. */
 export interface ImageGcDeps {
-  readonly runtime: RuntimePort;
+  readonly runtime: Pick<RuntimePort, 'listImages' | 'listContainers' | 'containerStatus' | 'removeImage'>;
   readonly clock: Clock;
   readonly minAge: Milliseconds;
   readonly sandboxImage: string | null;
@@ -203,7 +203,7 @@ export function imageSubject(image: JudgedImage['item'], reason: string): Remova
   return { what: 'image', id: image.id, label, reason, claimed: image.size };
 }
 
-function imageRemoval(runtime: RuntimePort, subject: RemovalSubject): Removal {
+function imageRemoval(runtime: Pick<RuntimePort, 'removeImage'>, subject: RemovalSubject): Removal {
   return {
     subject,
     async carryOut(signal) {

@@ -16,7 +16,7 @@ const CONCURRENCY = 8;
  * Image volumes show in ContainerStatus only, at the cost of a call for each container. The mounts of a container never
  * change, so each is asked once in its life. One that is gone by then has none; the kubelet ends its whole pass there.
  */
-export function createImageVolumes(runtime: RuntimePort): ImageVolumes {
+export function createImageVolumes(runtime: Pick<RuntimePort, 'containerStatus'>): ImageVolumes {
   const known = new Map<string, readonly string[]>();
   return {
     async of(containers, signal) {

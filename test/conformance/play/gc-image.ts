@@ -1,9 +1,14 @@
 import * as v from 'valibot';
 import { imageGcMarksFault } from '../../../src/config/image-gc-rules.js';
+import type { EvictionEvent } from '../../../src/eviction/event.js';
+import { POLICIES } from '../../../src/eviction/policy.js';
 import type { GcEvent } from '../../../src/gc/gc-event.js';
 import { type ImageRules, spaceDemand } from '../../../src/gc/image-collection.js';
 import { type CandidateList, ImageCollector, type ImageFailure } from '../../../src/reclaim/image-collector.js';
+import { createImageGC } from '../../../src/reclaim/image-gc.js';
 import { askEveryContainer } from '../../../src/reclaim/image-mounts.js';
+import { LateSpace } from '../../../src/reclaim/late-space.js';
+import type { ReclaimRun } from '../../../src/reclaim/run.js';
 import { type Bytes, bytes, type Instant, instant, milliseconds } from '../../../src/units/units.js';
 import { CASE, compare, compareExpected, type Difference, type PlayFiles, playFile } from '../case.js';
 import { ImageRuntime, mountingContainer, refusal } from '../fakes/image-runtime.js';
@@ -214,22 +219,69 @@ class ImageScene {
       }
       case 'freeSpace':
         return this.#pass(expectPath, step.expect, this.#freeSpace(step.bytesToFree, instant(step.freeTimeMs)));
-      case 'deleteUnused': {
-        const collector = this.#collector;
-        return this.#pass(
-          expectPath,
-          step.expect,
-          (async function* run() {
-            const { error, freed, kept } = yield* collector.deleteUnused(SIGNAL);
-            return { errorKind: error?.kind ?? null, bytesFreed: freed, notRemovedIds: kept };
-          })(),
-        );
-      }
+      case 'deleteUnused':
+        // Reclaiming removes an id with all its handlers, as CRI does; only the collector itself tells them apart.
+        return this.#rules.runtimeHandlerAware
+          ? this.#pass(expectPath, step.expect, this.#deleteUnused())
+          : this.#reclaim(expectPath, step.expect);
       case 'collect':
         return this.#pass(expectPath, step.expect, this.#collect(step));
       case 'checkImages':
         return compareExpected(expectPath, step.expect, { imageIds: this.#imageIds() });
     }
+  }
+
+  async *#deleteUnused(): AsyncGenerator<GcEvent, PassSeen> {
+    const { error, freed, kept } = yield* this.#collector.deleteUnused(SIGNAL);
+    return { errorKind: error?.kind ?? null, bytesFreed: freed, notRemovedIds: kept };
+  }
+
+  /** The same as it happens under pressure. */
+  async #reclaim(path: string, expected: v.InferOutput<typeof PASS>): Promise<readonly Difference[]> {
+    this.#hook = null;
+    const before = this.#runtime.images.length;
+    const runtime = this.#runtime;
+    const gc = createImageGC({
+      runtime: {
+        listImages: () => runtime.listImages(),
+        listContainers: () => runtime.listContainers(),
+        containerStatus: (id) => runtime.containerStatus(id),
+        removeImage: (id) => runtime.removeImage({ id, runtimeHandler: '' }),
+      },
+      clock: this.#clock,
+      minAge: this.#rules.minAge,
+      sandboxImage: null,
+      protectedImages: [],
+      collector: this.#collector,
+    });
+    const { events } = await told(gc.deleteUnusedImages(kubeletRun(this.#clock)));
+    const idsOfKind = (kind: 'removed' | 'removal-failed') =>
+      events.flatMap((event) => (event.kind === kind ? [event.subject.id] : []));
+    const [removed, removeFailed] = [idsOfKind('removed'), idsOfKind('removal-failed')];
+    const { hookRemaining, ...rest } = expected;
+    const seen = {
+      error: removeFailed.length > 0 || events.some((event) => event.kind === 'list-failed'),
+      errorKind: removeFailed.length > 0 ? 'space-removal-failed' : await this.#listFailure(events),
+      removed: removed.map((id) => ({ id, reason: 'space' })),
+      removeFailed: removeFailed.map((id) => ({ id, reason: 'space' })),
+      events: [],
+      imageIds: this.#imageIds(),
+      imagesLeftCount: this.#runtime.images.length,
+      removedCount: before - this.#runtime.images.length,
+      removedIdsAnyOrder: removed.toSorted(),
+    };
+    const differences = compareExpected(path, rest, seen);
+    if (hookRemaining === undefined) return differences;
+    // The order of this list means nothing to who follows.
+    const hook: readonly string[] | null = this.#hook;
+    return [...differences, ...compare(`${path}.hookRemaining`, sorted(hookRemaining), sorted(hook))];
+  }
+
+  /** A detection that failed has changed nothing: the same one fails in the same way. */
+  async #listFailure(events: readonly EvictionEvent[]): Promise<ImageFailure | null> {
+    if (!events.some((event) => event.kind === 'list-failed')) return null;
+    const again = await this.#collector.detect(this.#clock.now(), SIGNAL);
+    return again.kind === 'failed' ? again.error.kind : null;
   }
 
   async *#freeSpace(wanted: number, freeTime: Instant): AsyncGenerator<GcEvent, PassSeen> {
@@ -333,6 +385,23 @@ interface PassSeen {
   readonly notRemovedIds?: readonly string[];
   readonly usagePercent?: number | null;
   readonly bytesToFree?: number | null;
+}
+
+function sorted(ids: readonly string[] | null): readonly string[] | null {
+  return ids?.toSorted() ?? null;
+}
+
+/** A collection under pressure that removes all it may. */
+function kubeletRun(clock: StillClock): ReclaimRun {
+  return {
+    goals: [{ signal: 'imagefs.available', line: 1, target: 1 }],
+    isHard: true,
+    policy: POLICIES.kubelet,
+    clock,
+    look: async () => ({ 'imagefs.available': 0 }),
+    late: new LateSpace(),
+    signal: SIGNAL,
+  };
 }
 
 function bytesOf(amount: number | null): Bytes | null {
