@@ -26,7 +26,7 @@ export function evolve(state: EvictionState, event: EvictionEvent, settings: Evi
     case 'notifiers-updated':
       return { ...state, notifiedAt: event.at };
     case 'storage-limit-served':
-      return event.outcome.kind === 'failed'
+      return event.outcome.kind === 'failed' || event.outcome.kind === 'unverified'
         ? state
         : { ...state, toldToEnd: withTold(state.toldToEnd, event.pod.uid) };
     case 'signal-unknown-for-long':

@@ -188,6 +188,7 @@ const ENDED: Readonly<Record<EventOf<'pod-killed'>['outcome']['kind'], string>> 
   remains: 'has ended, but not all of it could be removed',
   'still-running': 'was told to end and still counts as running',
   failed: 'could not be ended',
+  unverified: 'was told to end, and whether it did is not known',
 };
 
 const OUTCOMES: Readonly<Record<EventOf<'reclaim-finished'>['outcome'], string>> = {
