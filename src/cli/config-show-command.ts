@@ -2,7 +2,8 @@ import { PortError } from '../ports/port-error.js';
 import { messageOf } from '../reclaim/removal.js';
 import { renderConfigShow } from './config-show.js';
 import { EXIT } from './exit-code.js';
-import { readSettings, type SettingsOptions } from './load-settings.js';
+import { readSettings, type SettingsOptions, UnreadableConfiguration } from './load-settings.js';
+import { print } from './print.js';
 
 /** Options of `reclaimd config show`. */
 export interface ConfigShowCommandOptions extends SettingsOptions {
@@ -14,11 +15,11 @@ export interface ConfigShowCommandOptions extends SettingsOptions {
 export function configShowCommand(options: ConfigShowCommandOptions): number {
   try {
     const loaded = readSettings(options);
-    process.stdout.write(renderConfigShow(loaded, { origin: options.origin, output: options.output }));
+    print(renderConfigShow(loaded, { origin: options.origin, output: options.output }));
     return loaded.kind === 'loaded' ? EXIT.done : EXIT.usage;
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     process.stderr.write(`error: ${messageOf(error)}\n`);
-    return EXIT.failed;
+    return error instanceof UnreadableConfiguration ? EXIT.usage : EXIT.failed;
   }
 }

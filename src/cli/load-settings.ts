@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import type { FlagValue } from '../config/flags.js';
 import { type LoadResult, loadSettings } from '../config/load.js';
 import { PortError } from '../ports/port-error.js';
@@ -12,7 +12,13 @@ export interface SettingsOptions {
   readonly flags: readonly FlagValue[];
 }
 
-/** Reads the files that a command names and loads the settings. Throws a `PortError` for a file that cannot be read. */
+/** A configuration file that cannot be read, or that cannot be one: a mistake on the command line. */
+export class UnreadableConfiguration extends PortError {}
+
+/** Hundreds of times what a configuration needs; parsing much more would take minutes. */
+const MOST_BYTES = 1024 * 1024;
+
+/** Reads the files that a command names and loads the settings. Throws an `UnreadableConfiguration`. */
 export function readSettings(options: SettingsOptions): LoadResult {
   return loadSettings({
     flags: options.flags,
@@ -22,11 +28,34 @@ export function readSettings(options: SettingsOptions): LoadResult {
 }
 
 function readSource(path: string): { readonly path: string; readonly text: string } {
+  const cannot = (rule: string, cause?: unknown) =>
+    new UnreadableConfiguration(`Cannot read the configuration as the file must ${rule}: ${path}`, { cause });
+  let content: Buffer;
   try {
-    return { path, text: readFileSync(path, 'utf8') };
-  } catch (error) {
-    throw new PortError(`Cannot read the configuration as the file must be there and readable: ${path}`, {
-      cause: error,
-    });
+    content = readUpTo(path, MOST_BYTES + 1);
+  } catch (cause) {
+    throw cannot('be there and readable', cause);
+  }
+  if (content.length > MOST_BYTES) throw cannot('have at most 1 MiB');
+  try {
+    return { path, text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content) };
+  } catch {
+    throw cannot('be text in UTF-8');
+  }
+}
+
+/** The beginning of a file. It may be a pipe or a device, which have no size to look at before. */
+function readUpTo(path: string, most: number): Buffer {
+  const fd = openSync(path, 'r');
+  try {
+    const buffer = Buffer.alloc(most);
+    let length = 0;
+    for (;;) {
+      const taken = readSync(fd, buffer, length, most - length, null);
+      length += taken;
+      if (taken === 0 || length === most) return buffer.subarray(0, length);
+    }
+  } finally {
+    closeSync(fd);
   }
 }

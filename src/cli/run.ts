@@ -9,7 +9,8 @@ import type { CycleMode } from '../manager/cycle.js';
 import { PortError } from '../ports/port-error.js';
 import { messageOf } from '../reclaim/removal.js';
 import { EXIT } from './exit-code.js';
-import { readSettings, type SettingsOptions } from './load-settings.js';
+import { readSettings, type SettingsOptions, UnreadableConfiguration } from './load-settings.js';
+import { print } from './print.js';
 import { renderPass } from './render/pass.js';
 
 /** Options of `reclaimd run`. */
@@ -26,7 +27,7 @@ export async function runCommand(options: RunCommandOptions): Promise<number> {
     if (loaded.kind === 'refused') return EXIT.usage;
     const { settings } = loaded;
     if (options.dryRun && settings.log.format !== 'json') {
-      process.stdout.write(renderPass(await onePass(settings, 'dry-run', existsSync), settings));
+      print(renderPass(await onePass(settings, 'dry-run', existsSync), settings));
       return EXIT.done;
     }
     using destination = openDestination(settings);
@@ -37,7 +38,7 @@ export async function runCommand(options: RunCommandOptions): Promise<number> {
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     process.stderr.write(`error: ${messageOf(error)}\n`);
-    return EXIT.failed;
+    return error instanceof UnreadableConfiguration ? EXIT.usage : EXIT.failed;
   }
 }
 

@@ -71,8 +71,17 @@ export function problemOf(facts: ProblemFacts): Problem {
     path,
     rule,
     value,
-    message: `${placeText(origin)}: ${key}${verdict} as ${rule}: ${value}`,
+    message: `${placeText(origin)}: ${key}${verdict} as ${rule}: ${shown(value)}`,
   };
+}
+
+/** Of a value; the place tells where to find the rest. */
+const CHARACTERS_SHOWN = 200;
+
+/** A value on one line of a terminal: what a binary file holds must not reach it as it is. */
+function shown(value: string): string {
+  const cut = value.length > CHARACTERS_SHOWN ? `${value.slice(0, CHARACTERS_SHOWN)}…` : value;
+  return cut.replace(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1));
 }
 
 /** A place as text: `default`, `FILE:LINE:COLUMN` or `--flag`. */

@@ -63,6 +63,7 @@ export class SettingReader {
     const value = this.text(name);
     if (value !== null && !value.startsWith('/'))
       this.tell('error', 'BAD_VALUE', name, 'a path must be absolute', value);
+    if (value?.includes('\0') === true) this.tell('error', 'BAD_VALUE', name, 'a path must have no NUL in it', value);
     return value;
   }
 

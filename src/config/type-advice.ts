@@ -27,7 +27,14 @@ export function typeAdvice(path: Path, type: TypeTree, value: unknown): string {
 
 /** A value as it is shown in messages. */
 export function valueText(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  if (typeof value === 'string') return value;
+  // JSON has no word for infinity, and an alias within its own anchor has no end.
+  if (typeof value === 'number') return String(value);
+  try {
+    return JSON.stringify(value) ?? '';
+  } catch {
+    return 'a value that contains itself';
+  }
 }
 
 function integerHint(value: unknown): string {

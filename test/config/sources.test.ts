@@ -320,6 +320,22 @@ test('a key named like a part of every object is unknown like any other', (t) =>
   }
 });
 
+test('what no message should hold is told all the same: values without end, very long, or of control characters', (t) => {
+  const messageOf = (text: string) => {
+    const { kind, problems } = loadSettings({ file: { path: 'f', text } });
+    t.is(kind, 'refused', text.slice(0, 40));
+    return problems.map(({ message }) => message).join('\n');
+  };
+  t.regex(
+    messageOf('evictionHard: &a {nodefs.available: *a}'),
+    /f:1:\d+: evictionHard\[nodefs\.available\]: .* contains itself/,
+  );
+  t.regex(messageOf('evictionMaxPodGracePeriod: .inf'), /whole number belongs here: Infinity$/);
+  t.true(messageOf(`rootDir: ${'x'.repeat(100_000)}`).length < 500);
+  t.regex(messageOf('rootDir: "\\e[31mred"'), /absolute: \\u001b\[31mred$/);
+  t.regex(messageOf('rootDir: "/a\\0b"'), /a path must have no NUL in it: \/a\\u0000b$/);
+});
+
 test("problems come source by source, the flags first, then the kubelet's file, then ours", (t) => {
   const { problems } = loadSettings({
     kubeletConfig: { path: 'k.yaml', text: 'maxPod: 1' },
