@@ -128,6 +128,14 @@ export function answersOf(pods: readonly PodRecord[]): PodAnswers {
   };
 }
 
+/**
+ * A log elsewhere is not touched, and keeps no container: with a `podLogsDir` that is not the kubelet's no garbage could else be
+ * collected, and a pod would go in its place.
+ */
+function isOurs(logPath: string, podLogsDir: string): boolean {
+  return logPath.startsWith(podLogsDir.endsWith('/') ? podLogsDir : `${podLogsDir}/`);
+}
+
 /** The removal of one dead container with its logs. */
 export function containerRemoval(
   deps: Pick<ContainerGcDeps, 'runtime' | 'files' | 'podLogsDir'>,
@@ -154,7 +162,7 @@ export function containerRemoval(
       if (status.state === 'unknown') return { kind: 'skipped', why: 'the runtime cannot tell whether it runs' };
       // Logs go first: if they cannot be removed, the container stays as the handle to try again by.
       const withLogs = await run.look();
-      if (status.logPath !== '') await files.removeLogs(deps.podLogsDir, status.logPath);
+      if (isOurs(status.logPath, deps.podLogsDir)) await files.removeLogs(deps.podLogsDir, status.logPath);
       const besides = bytesGained(withLogs, await run.look());
       await runtime.removeContainer(container.id, signal);
       return { kind: 'removed', besides };

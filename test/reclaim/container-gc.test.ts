@@ -169,6 +169,17 @@ test('logs go before their container, which stays as the handle when they cannot
   t.deepEqual(removed(events), ['fine', 'silent']);
 });
 
+test('a log that lies elsewhere is left alone, and keeps no container', async (t) => {
+  const world = emptyWorld();
+  putContainer(world, 'dead', GONE, { logPath: '/elsewhere/default_gone_gone/dead/0.log' });
+  world.disks.imagefs.fillUntilFree(40 * MIB);
+  const { files, collect } = collectorOf(world);
+  files.broken.add('/elsewhere/default_gone_gone/dead/0.log');
+  const { events } = await collect(500);
+  t.deepEqual(removed(events), ['dead']);
+  t.deepEqual(files.removed, []);
+});
+
 test('a container without a pod identity is never touched', async (t) => {
   const world = emptyWorld();
   putContainer(world, 'foreign', null);

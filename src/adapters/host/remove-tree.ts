@@ -13,7 +13,8 @@ const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
  * is compared at each level: a bind mount of the same device has the same `st_dev`, and what it shows belongs to others.
  */
 export function removeTree(root: string, name: string): void {
-  const top = openSync(root, O_RDONLY | O_DIRECTORY);
+  const top = ifPresent(() => openSync(root, O_RDONLY | O_DIRECTORY));
+  if (top === null) return;
   try {
     removeEntry(top, name, { mount: mountIdOf(top), path: `${root}/${name}` }, 0);
   } finally {
@@ -29,8 +30,10 @@ export function removeTree(root: string, name: string): void {
 export function removeLogs(root: string, path: string): void {
   const names = path.split('/');
   const file = names.pop() ?? '';
-  const opened = [openSync(root, O_RDONLY | O_DIRECTORY)];
-  let directory = opened[0] ?? -1;
+  const top = ifPresent(() => openSync(root, O_RDONLY | O_DIRECTORY));
+  if (top === null) return;
+  const opened = [top];
+  let directory = top;
   const mount = mountIdOf(directory);
   try {
     for (const name of names) {

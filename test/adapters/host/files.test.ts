@@ -165,6 +165,13 @@ test('the logs of a container go with their rotated siblings, and no others', as
   t.pass('missing is fine');
 });
 
+test('a root that is not there holds nothing to remove', async (t) => {
+  const root = join(realpathSync(scratch(t)), 'none');
+  await using files = hostFiles();
+  await t.notThrowsAsync(files.removeLogs(root, join(root, 'pod/app/0.log')));
+  await t.notThrowsAsync(files.removeTree(root, 'pod'));
+});
+
 test('a log outside the root, or behind a link within it, is refused', async (t) => {
   const root = tree(t);
   await using files = hostFiles();
