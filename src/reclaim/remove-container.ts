@@ -2,7 +2,6 @@ import { logLinkPath } from '../gc/log-link.js';
 import { stopGrace } from '../gc/stop-grace.js';
 import type { FilesPort } from '../ports/files.js';
 import type { LogFilesPort } from '../ports/log-files.js';
-import { PortError } from '../ports/port-error.js';
 import type { ContainerRecord, RuntimePort } from '../ports/runtime.js';
 import type { Removed } from './removal.js';
 
@@ -35,10 +34,12 @@ export async function removeDeadContainer(
 ): Promise<Removed> {
   const { runtime, logs, keepsUnverified } = deps;
   if (container.state === 'unknown') {
-    const { annotations } = await statusOf(runtime, container.id, signal);
-    await runtime.stopContainer(container.id, stopGrace(annotations), signal);
+    const before = await runtime.containerStatus(container.id, signal);
+    if (before === null) return GONE;
+    await runtime.stopContainer(container.id, stopGrace(before.annotations), signal);
   }
-  const status = await statusOf(runtime, container.id, signal);
+  const status = await runtime.containerStatus(container.id, signal);
+  if (status === null) return GONE;
   if (status.state === 'running') return { kind: 'skipped', why: 'it runs now' };
   if (status.state === 'unknown' && keepsUnverified) {
     return { kind: 'skipped', why: 'the runtime cannot tell whether it runs' };
@@ -47,6 +48,9 @@ export async function removeDeadContainer(
   await runtime.removeContainer(container.id, signal);
   return { kind: 'removed' };
 }
+
+/** Somebody was faster. */
+const GONE: Removed = { kind: 'skipped', why: 'it is gone already' };
 
 /** The logs of containers under a pod log root, with the links to them. */
 export function containerLogs(
@@ -62,14 +66,4 @@ export function containerLogs(
       await logFiles.remove(logLinkPath(places.logLinksDir, `${pod.name}_${pod.namespace}`, container));
     },
   };
-}
-
-async function statusOf(
-  runtime: Pick<RuntimePort, 'containerStatus'>,
-  id: string,
-  signal: AbortSignal,
-): Promise<NonNullable<Awaited<ReturnType<RuntimePort['containerStatus']>>>> {
-  const status = await runtime.containerStatus(id, signal);
-  if (status === null) throw new PortError(`Cannot remove a container as the runtime must know its status: ${id}`);
-  return status;
 }

@@ -23,7 +23,9 @@ async function compress(source: string, target: string): Promise<void> {
   await using to = await open(target, 'w', mode);
   // The mode given to `open` is cut by the umask, and is not used at all where the file was there already.
   await to.chmod(mode & 0o7777);
-  await pipeline(from.createReadStream({ autoClose: false }), createGzip(), to.createWriteStream({ autoClose: false }));
+  await pipeline(from.createReadStream(), createGzip(), async (compressed: AsyncIterable<Buffer>) => {
+    for await (const chunk of compressed) await to.writeFile(chunk);
+  });
   await to.sync();
 }
 
