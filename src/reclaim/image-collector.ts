@@ -163,6 +163,7 @@ export class ImageCollector {
     const failures: string[] = [];
     const left: ImageCandidate[] = [];
     for (const candidate of list.candidates) {
+      if (signal.aborted) return { kind: 'failed', error: ABORTED };
       const removal = going.has(candidate) ? yield* this.#remove(candidate, list, 'age', signal) : null;
       if (removal !== 'removed') left.push(candidate);
       if (removal instanceof Error) failures.push(messageOf(removal));

@@ -11,7 +11,7 @@ import { layerUsage } from './layer-usage.js';
 
 /** What measuring needs from the world. */
 export interface PodUsageDeps {
-  readonly runtime: RuntimePort;
+  readonly runtime: Pick<RuntimePort, 'listContainerUsage'>;
   readonly files: FilesPort;
   readonly clock: Clock;
   readonly podLogsDir: string;

@@ -203,7 +203,7 @@ async function settleBatch(
   const limit = isLate && claimed === null ? USUALLY_COMES_WITHIN : milliseconds(0);
   const settled = await settle(run, progress.available, claimed, limit);
   if (isLate || claimed === null) run.late.saw(settled.available);
-  else run.late.passOver(settled.available);
+  else run.late.sawBeside(settled.available);
   return settled;
 }
 
@@ -227,7 +227,7 @@ export async function waitForLateSpace(available: Availability, run: ReclaimRun)
   const now = run.clock.now();
   const left = run.late.waitLeft(now);
   if (left === 0) return available;
-  const settled = await settle(run, available, run.late.outstanding(now), left);
+  const settled = await settle(run, available, run.late.owed(now), left);
   run.late.saw(settled.available);
   return settled.available;
 }
