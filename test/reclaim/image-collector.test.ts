@@ -96,3 +96,35 @@ test('an image that was removed and pulled again begins anew', async (t) => {
     [instant(100)],
   );
 });
+
+test('a container that goes between the list and its question ends the pass, as in the kubelet', async (t) => {
+  const { runtime, collector } = scene();
+  runtime.containers = [mountingContainer({ id: 'gone' })];
+  runtime.containerStatus = async () => null;
+  const { result } = await told(collector.deleteUnused(SIGNAL));
+  t.is(result.error?.kind, 'container-status');
+  t.deepEqual(remaining(runtime), ['a', 'b']);
+  t.is(collector.records.size, 0);
+});
+
+test('an end that is asked for stops both passes before the next image', async (t) => {
+  const end = new AbortController();
+  const { runtime, clock, collector } = scene({
+    removeImage: async (image) => {
+      await runtime.removeImage(image);
+      end.abort();
+    },
+    rules: {
+      highPercent: 85,
+      lowPercent: 80,
+      minAge: milliseconds(0),
+      maxAge: milliseconds(1),
+      runtimeHandlerAware: false,
+    },
+  });
+  clock.time = instant(10);
+  const full = async () => ({ available: bytes(0), capacity: bytes(100) });
+  const { result } = await told(collector.collect(instant(0), full, end.signal));
+  t.is(result.error?.kind, 'aborted');
+  t.deepEqual(remaining(runtime), ['b']);
+});
