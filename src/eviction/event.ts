@@ -206,6 +206,12 @@ export type EvictionEvent = { readonly at: Instant } & (
       readonly annotations?: Readonly<Record<string, string>>;
     }
   | {
+      /** A hard line was missed while a pod ended with a soft grace: the rest of its grace is cut. */
+      readonly kind: 'eviction-hastened';
+      readonly pod: PodName;
+      readonly threshold: Threshold;
+    }
+  | {
       readonly kind: 'pod-killed';
       readonly pod: PodName;
       readonly signal: Signal;

@@ -92,6 +92,7 @@ export function evolve(state: EvictionState, event: EvictionEvent, settings: Evi
     case 'would-remove':
     case 'would-evict':
     case 'eviction-decided':
+    case 'eviction-hastened':
     case 'kubelet-beside':
     case 'runtime-lost':
     case 'runtime-back':

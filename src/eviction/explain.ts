@@ -76,6 +76,8 @@ export function explain(event: EvictionEvent): string {
       return `${event.onlyIfNeeded ? 'if all that is not enough, would evict' : 'would evict'} pod ${standingText(event.standing, event.threshold.signal)}`;
     case 'eviction-decided':
       return `evicting pod ${event.pod.label}: ${event.message}`;
+    case 'eviction-hastened':
+      return `cutting the grace of pod ${event.pod.label} short: meanwhile the hard line ${thresholdText(event.threshold)} is missed`;
     case 'pod-killed':
       return killedText(event);
     case 'eviction-measured':

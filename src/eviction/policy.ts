@@ -26,6 +26,8 @@ export interface Policy {
     readonly toldPods: 'chosen-again' | 'never-again';
     /** What an eviction that freed less than a tenth of what was expected leads to. */
     readonly futileEviction: 'next-pod' | 'ends-series';
+    /** What a hard line does that is missed while a pod ends with a soft grace. */
+    readonly hardDuringSoftGrace: 'waits' | 'cuts-grace';
     /** Pods that hold less than a hundredth of what is missing. */
     readonly smallPods: 'ranked' | 'passed-over';
     /** What a transition period of zero reports. */
@@ -85,6 +87,7 @@ export const POLICIES = {
       nextEviction: 'next-pass',
       toldPods: 'chosen-again',
       futileEviction: 'next-pod',
+      hardDuringSoftGrace: 'waits',
       smallPods: 'ranked',
       zeroTransition: 'nothing',
       failedCollection: 'only-numbers-judge',
@@ -120,6 +123,7 @@ export const POLICIES = {
       nextEviction: 'after-effect-was-measured',
       toldPods: 'never-again',
       futileEviction: 'ends-series',
+      hardDuringSoftGrace: 'cuts-grace',
       smallPods: 'passed-over',
       zeroTransition: 'what-holds-now',
       failedCollection: 'ends-serving',

@@ -12,6 +12,7 @@ import { SPACE_COMES_WITHIN } from '../reclaim/late-space.js';
 import { messageOf } from '../reclaim/removal.js';
 import { settle } from '../reclaim/settle.js';
 import { elapsed, later, milliseconds } from '../units/units.js';
+import { endPod } from './end-pod.js';
 import type { Pass } from './pass.js';
 
 /** How long after a pod's grace its space is still waited for; the kubelet's wait for cleanup. */
@@ -71,7 +72,7 @@ export async function* evict(pass: Pass, pressed: Pressed): AsyncGenerator<Evict
   const run = pass.runFor(pressed);
   const availableBefore = await run.look();
   const began = pass.now();
-  const outcome = yield* pass.folding(pass.deps.killPod(pod, grace, pass.abort));
+  const outcome = yield* endPod(pass, pod, grace);
   const settled =
     outcome.kind === 'gone' && pass.settings.policy.gc.waitsForSpace
       ? (await settle(run, availableBefore, victim.standing.usage, SPACE_COMES_WITHIN)).available

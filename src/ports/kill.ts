@@ -11,4 +11,6 @@ export type KillPod = (
   pod: PodRecord,
   grace: Milliseconds,
   signal: AbortSignal,
+  /** Ends what is left of the grace when it aborts. */
+  hasten?: AbortSignal,
 ) => AsyncGenerator<EvictionEvent, KillOutcome>;

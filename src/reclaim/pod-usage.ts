@@ -5,9 +5,10 @@ import type { Clock } from '../ports/clock.js';
 import type { FilesPort, TreeUsage } from '../ports/files.js';
 import type { PodRecord } from '../ports/pods.js';
 import type { ContainerUsage, RuntimePort } from '../ports/runtime.js';
-import { type Milliseconds, milliseconds } from '../units/units.js';
+import { milliseconds } from '../units/units.js';
 import { forEachBounded } from './image-volumes.js';
 import { layerUsage } from './layer-usage.js';
+import { timeLimit } from './time-limit.js';
 
 /** What measuring needs from the world. */
 export interface PodUsageDeps {
@@ -43,7 +44,7 @@ export async function measurePods(
   const layers = parts.includes('rootfs')
     ? await layerUsage(deps.runtime, deps.clock, WALK_TIME, abort)
     : new Map<string, ContainerUsage>();
-  const { signal: walkSignal, end } = deadline(deps.clock, WALK_TIME, abort);
+  const { signal: walkSignal, end } = timeLimit(deps.clock, WALK_TIME, abort);
   const measured = new Map<string, number | null>();
   await forEachBounded(pods, CONCURRENCY, async (pod) => {
     const layer = parts.includes('rootfs') ? layersOf(pod, layers, unit) : 0;
@@ -95,18 +96,4 @@ function layersOf(pod: PodRecord, layers: ReadonlyMap<string, ContainerUsage>, u
 /** A directory that cannot be walked counts as nothing: the rest of the pod's numbers still tell something. */
 async function walk(deps: PodUsageDeps, path: string, signal: AbortSignal): Promise<TreeUsage | null> {
   return deps.files.usage(path, MAX_ENTRIES, signal).catch(() => null);
-}
-
-function deadline(clock: Clock, limit: Milliseconds, outer: AbortSignal): { signal: AbortSignal; end: () => void } {
-  const inner = new AbortController();
-  const over = new AbortController();
-  void clock.sleep(limit, over.signal).then(() => {
-    inner.abort();
-  });
-  return {
-    signal: AbortSignal.any([inner.signal, outer]),
-    end: () => {
-      over.abort();
-    },
-  };
 }

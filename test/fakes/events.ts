@@ -111,6 +111,7 @@ const SAMPLES: { readonly [Kind in EvictionEvent['kind']]: FactsOf<Kind> } = {
     grace: milliseconds(1_000),
     message: 'The node is low on ephemeral-storage',
   },
+  'eviction-hastened': { pod: { uid: 'u', label: 'default/web' }, threshold: HARD },
   'pod-killed': {
     pod: POD,
     signal: 'nodefs.available',

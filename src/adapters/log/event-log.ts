@@ -38,6 +38,7 @@ const LEVELS = {
   'would-remove': 'info',
   'would-evict': 'info',
   'eviction-decided': 'warn',
+  'eviction-hastened': 'warn',
   'pod-killed': 'warn',
   'eviction-measured': 'info',
   helpless: 'error',
