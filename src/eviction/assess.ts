@@ -23,6 +23,8 @@ export interface EvictionSettings {
   readonly thresholds: readonly Threshold[];
   /** Of these, the ones that the layout added: with the kubelet they count from the pass after it was told. Absent = none. */
   readonly appended?: ReadonlySet<ThresholdId>;
+  /** The user's own that the layout took away; with the kubelet they still count in the pass in which it was told. */
+  readonly dropped?: readonly Threshold[];
   readonly transitionPeriod: Milliseconds;
   readonly policy: Policy;
   readonly lines: LineBook;
@@ -60,10 +62,7 @@ export function assess(
   const { policy, lines } = settings;
   const setAside =
     policy.eviction.lineAboveCapacity === 'set-aside' ? stillAboveCapacity(state, settings, observations) : [];
-  const awaited = state.isLayoutNew && policy.eviction.derivedThresholds === 'from-second-pass' && settings.appended;
-  const thresholds = settings.thresholds.filter(
-    (each) => !setAside.includes(each) && !(awaited && awaited.has(each.id)),
-  );
+  const thresholds = countingNow(state, settings).filter((each) => !setAside.includes(each));
   const below = thresholdsBelow(thresholds, observations, 'line', lines);
   const unresolved = thresholds.filter((each) => state.unresolved.includes(each.id));
   const met = mergeThresholds(below, thresholdsBelow(unresolved, observations, 'target', lines));
@@ -72,13 +71,16 @@ export function assess(
     policy.eviction.conditionEnds === 'target' ? unresolved.filter((each) => !observations.has(each.signal)) : [];
   const firstMet = firstMetTimes([...met, ...unseen], state.firstMet, now);
   const due = pastGrace(met, firstMet, now);
+  // Where one alone is served, the configured order chooses it; where all are, those below their line come before their bands.
+  const inOrder =
+    policy.eviction.filesystemsPerPass === 'first' ? thresholds.filter((each) => due.includes(each)) : due;
   const pressing = stillPressing(state, below, thresholds, observations, lines);
   const holding = conditionsOf(policy.eviction.conditionEnds === 'target' ? pressing : met);
   const times = conditionTimes(state.conditionTimes, holding, now);
   return {
     met,
     due,
-    fresh: byUrgency(withFreshNumbers(due, observations, state.observations)),
+    fresh: byUrgency(withFreshNumbers(inOrder, observations, state.observations)),
     setAside,
     unresolved: [...due, ...unseen].map((each) => each.id),
     pressing: new Set(pressing.map((each) => each.id)),
@@ -91,6 +93,13 @@ export function assess(
       policy.eviction.zeroTransition === 'what-holds-now',
     ),
   };
+}
+
+/** The thresholds that this pass goes by: the kubelet read its list before the layout changed it. */
+function countingNow(state: EvictionState, settings: EvictionSettings): readonly Threshold[] {
+  const { thresholds, appended, dropped = [], policy } = settings;
+  if (!state.isLayoutNew || policy.eviction.derivedThresholds === 'at-once') return thresholds;
+  return [...thresholds.filter(({ id }) => appended?.has(id) !== true), ...dropped];
 }
 
 /** The thresholds whose line lies above the capacity; one that cannot be seen is what it was. */

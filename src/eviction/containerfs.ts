@@ -51,3 +51,15 @@ export function deriveContainerfs(configured: readonly Threshold[], layout: FsLa
   }
   return { thresholds, appended, replaced };
 }
+
+/** Of the user's own entries, those that went without another in their place: the disk that they share has none of that kind. */
+export function droppedEntries(
+  configured: readonly Threshold[],
+  { thresholds, replaced }: DerivedThresholds,
+): readonly Threshold[] {
+  return configured.filter(
+    ({ id, signal, urgency }) =>
+      replaced.includes(id) &&
+      !thresholds.some((each) => each.isDerived && each.signal === signal && each.urgency.kind === urgency.kind),
+  );
+}

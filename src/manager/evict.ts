@@ -108,14 +108,16 @@ export async function* helpless(pass: Pass, pressed: Pressed, reason: string): A
   yield* pass.tell({ kind: 'helpless', at: pass.now(), reason, threshold: pressed.threshold, observation });
 }
 
-/** The active pods in the order in which they would go, with what each uses now. */
+/** The active pods in the order in which they would go, with what each uses now; `without` these containers, if any. */
 export async function rank(
   pass: Pass,
   pressed: Pressed,
+  without: ReadonlySet<string> = new Set(),
 ): Promise<{ standings: readonly Standing[]; pods: ReadonlyMap<string, PodRecord> }> {
   const { signal } = pressed.threshold;
   const active = await activePods(pass);
-  const usage = await pass.deps.measurePods(active, signal, pass.layout, pass.abort);
+  const counted = active.map((pod) => ({ ...pod, containers: pod.containers.filter(({ id }) => !without.has(id)) }));
+  const usage = await pass.deps.measurePods(counted, signal, pass.layout, pass.abort);
   const candidates = active.map(
     (pod): Candidate => ({
       uid: pod.uid,

@@ -2,7 +2,7 @@ import { defer, from, type Observable } from 'rxjs';
 import { type AdmissionAnswer, admit, type Newcomer } from '../eviction/admission.js';
 import type { EvictionSettings } from '../eviction/assess.js';
 import { type CadenceSettings, pauseBeforeNextLook } from '../eviction/cadence.js';
-import { deriveContainerfs } from '../eviction/containerfs.js';
+import { deriveContainerfs, droppedEntries } from '../eviction/containerfs.js';
 import { LineBook } from '../eviction/evaluate.js';
 import type { EvictionEvent } from '../eviction/event.js';
 import type { Policy } from '../eviction/policy.js';
@@ -81,11 +81,14 @@ export function settingsByLayout(
     const known = made.get(key);
     if (known !== undefined) return known;
     // Under a quirk of the kubelet nothing is made for containerfs.
-    const { thresholds, appended } =
-      quirk === null ? deriveContainerfs(deps.thresholds, layout) : { thresholds: deps.thresholds, appended: [] };
+    const derived =
+      quirk === null
+        ? deriveContainerfs(deps.thresholds, layout)
+        : { thresholds: deps.thresholds, appended: [], replaced: [] };
     const settings: EvictionSettings = {
-      thresholds,
-      appended: new Set(appended),
+      thresholds: derived.thresholds,
+      appended: new Set(derived.appended),
+      dropped: droppedEntries(deps.thresholds, derived),
       transitionPeriod: deps.transitionPeriod,
       policy: deps.policy,
       lines: new LineBook(),
