@@ -13,7 +13,7 @@ const child = spawn(
     stdio: 'inherit',
   },
 );
-// Ctrl-C reaches the whole process group; we wait until the child has cleaned up.
+// We wait until the child has cleaned up. It takes the same signal twice without harm: Ctrl-C reaches it directly as well.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => {
   process.exitCode = code ?? (signal === null ? 1 : 128);

@@ -20,7 +20,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
 
   const run = withSettings(program.command('run').description('run the daemon until it is told to end'))
     .option('--dry-run', 'make one pass that says what it would do and changes nothing')
-    .option('--once', 'make one pass and end');
+    .addOption(new Option('--once', 'make one pass and end').conflicts('dryRun'));
   run.action(async (options: { dryRun?: boolean; once?: boolean }) => {
     const { runCommand } = await import('./run.js');
     code = await runCommand({ ...settingsOptions(run), dryRun: options.dryRun === true, once: options.once === true });
@@ -67,7 +67,8 @@ function withSettings(command: Command): Command {
   given.set(command, values);
   command
     .option('-c, --config <file>', 'our own configuration file (YAML)')
-    .option('--kubelet-config <file>', "the kubelet's KubeletConfiguration file");
+    .option('--kubelet-config <file>', "the kubelet's KubeletConfiguration file")
+    .option('--kubelet-config-dir <dir>', "the directory of the kubelet's drop-in files (*.conf)");
   for (const flag of FLAGS) {
     const value = flag.valueHint === '' ? '[value]' : `<${flag.valueHint}>`;
     const option = new Option(`--${flag.name} ${value}`, flag.help);
@@ -86,10 +87,15 @@ function withSettings(command: Command): Command {
 }
 
 function settingsOptions(command: Command): SettingsOptions {
-  const { config, kubeletConfig } = command.opts<{ config?: string; kubeletConfig?: string }>();
+  const { config, kubeletConfig, kubeletConfigDir } = command.opts<{
+    config?: string;
+    kubeletConfig?: string;
+    kubeletConfigDir?: string;
+  }>();
   return {
     ...(config === undefined ? {} : { config }),
     ...(kubeletConfig === undefined ? {} : { kubeletConfig }),
+    ...(kubeletConfigDir === undefined ? {} : { kubeletConfigDir }),
     flags: given.get(command) ?? [],
   };
 }

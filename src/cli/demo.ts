@@ -42,23 +42,31 @@ export async function demoCommand(options: DemoOptions): Promise<number> {
     return EXIT.usage;
   }
   const abort = new AbortController();
-  const stop = () => {
+  let interrupted = false;
+  // Listening on, so that a second Ctrl-C does not end the cleaning up.
+  const interrupt = () => {
+    interrupted = true;
     abort.abort();
   };
-  process.once('SIGINT', stop).once('SIGTERM', stop);
-  const timer = setTimeout(stop, GIVE_UP_AFTER_MS);
+  process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
+  const timer = setTimeout(() => {
+    abort.abort();
+  }, GIVE_UP_AFTER_MS);
   const story = new DemoStory((line) => {
     if (!options.json) process.stdout.write(`${line}\n`);
   });
   try {
-    return await play(options, options.behaviour, story, abort);
+    const code = await play(options, options.behaviour, story, abort, () => interrupted);
+    if (!interrupted) return code;
+    process.stderr.write('interrupted; nothing is left behind\n');
+    return EXIT.interrupted;
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     process.stderr.write(`error: ${messageOf(error)}\n`);
     return EXIT.failed;
   } finally {
     clearTimeout(timer);
-    process.off('SIGINT', stop).off('SIGTERM', stop);
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
   }
 }
 
@@ -67,13 +75,14 @@ async function play(
   behaviour: Behaviour,
   story: DemoStory,
   abort: AbortController,
+  isInterrupted: () => boolean,
 ): Promise<number> {
   await using runtime = await startEmbeddedRuntime({
     behaviour,
     statsCollectPeriodMs: 1_000,
     disk: { sizeBytes: DISK, layout: BEHAVIOURS[behaviour].splitDisks ? 'split' : 'shared' },
   });
-  story.begin(runtime.describe());
+  story.begin(runtime.describe(), behaviour);
   await prepareNode(runtime, story);
   const settings = demoSettings(runtime);
   using destination = logDestination({ target: { fd: 1 } });
@@ -84,7 +93,7 @@ async function play(
   });
   const hear = (event: EvictionEvent) => {
     story.tell(event);
-    if (story.isOver) abort.abort();
+    if (story.isOver || story.isStuck) abort.abort();
   };
   await runDaemon({
     settings,
@@ -96,7 +105,7 @@ async function play(
       ? { replacements: { mounts: accountedMounts(runtime) } }
       : {}),
   });
-  story.end();
+  if (!isInterrupted()) story.end();
   return story.isOver ? EXIT.done : EXIT.failed;
 }
 

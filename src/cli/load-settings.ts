@@ -1,4 +1,5 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
+import { join } from 'node:path';
 import type { FlagValue } from '../config/flags.js';
 import { type LoadResult, loadSettings } from '../config/load.js';
 import { PortError } from '../ports/port-error.js';
@@ -9,6 +10,8 @@ export interface SettingsOptions {
   readonly config?: string;
   /** Path of the kubelet's. */
   readonly kubeletConfig?: string;
+  /** Path of the directory with the kubelet's drop-ins. */
+  readonly kubeletConfigDir?: string;
   readonly flags: readonly FlagValue[];
 }
 
@@ -24,7 +27,20 @@ export function readSettings(options: SettingsOptions): LoadResult {
     flags: options.flags,
     ...(options.config === undefined ? {} : { file: readSource(options.config) }),
     ...(options.kubeletConfig === undefined ? {} : { kubeletConfig: readSource(options.kubeletConfig) }),
+    ...(options.kubeletConfigDir === undefined ? {} : { kubeletDropIns: readDropIns(options.kubeletConfigDir) }),
   });
+}
+
+/** The drop-ins in lexical order, as the kubelet applies them. */
+function readDropIns(directory: string): readonly { readonly path: string; readonly text: string }[] {
+  try {
+    const names = readdirSync(directory).filter((name) => name.endsWith('.conf'));
+    return names.sort().map((name) => readSource(join(directory, name)));
+  } catch (cause) {
+    if (cause instanceof UnreadableConfiguration) throw cause;
+    const rule = 'the directory of drop-ins must be there and readable';
+    throw new UnreadableConfiguration(`Cannot read the configuration as ${rule}: ${directory}`, { cause });
+  }
 }
 
 function readSource(path: string): { readonly path: string; readonly text: string } {

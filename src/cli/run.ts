@@ -23,7 +23,10 @@ export interface RunCommandOptions extends SettingsOptions {
 export async function runCommand(options: RunCommandOptions): Promise<number> {
   try {
     const loaded = readSettings(options);
-    for (const problem of loaded.problems) process.stderr.write(`${problem.severity}: ${problem.message}\n`);
+    // A daemon tells its warnings in the log; said on the terminal too they would stand there twice.
+    if (loaded.kind === 'refused' || (options.dryRun && loaded.settings.log.format !== 'json')) {
+      for (const problem of loaded.problems) process.stderr.write(`${problem.severity}: ${problem.message}\n`);
+    }
     if (loaded.kind === 'refused') return EXIT.usage;
     const { settings } = loaded;
     if (options.dryRun && settings.log.format !== 'json') {
@@ -31,6 +34,10 @@ export async function runCommand(options: RunCommandOptions): Promise<number> {
       return EXIT.done;
     }
     using destination = openDestination(settings);
+    // As logrotate asks for it; without this the signal would end the daemon.
+    process.on('SIGHUP', () => {
+      destination.reopen();
+    });
     const logger = await createLogger({ level: settings.log.level, format: settings.log.format, destination });
     for (const { code, message } of loaded.problems) logger.warn({ event: 'configuration', code }, message);
     if (options.dryRun) return await once(settings, logger, 'dry-run');
@@ -43,21 +50,27 @@ export async function runCommand(options: RunCommandOptions): Promise<number> {
 }
 
 async function once(settings: Settings, logger: Logger, mode: CycleMode): Promise<number> {
-  const pass = await onePass(settings, mode, existsSync);
-  pass.events.forEach(createEventLog(logger));
-  return EXIT.done;
+  const abort = endOnSignals(logger);
+  await onePass(settings, mode, existsSync, createEventLog(logger), abort);
+  return abort.aborted ? EXIT.interrupted : EXIT.done;
 }
 
 async function daemon(settings: Settings, logger: Logger): Promise<number> {
+  await runDaemon({ settings, logger, abort: endOnSignals(logger), pathExists: existsSync });
+  return EXIT.done;
+}
+
+/** Aborts on SIGTERM and SIGINT, and sees to it that the end comes. */
+function endOnSignals(logger: Logger): AbortSignal {
   const abort = new AbortController();
   const end = (signal: NodeJS.Signals) => {
+    if (abort.signal.aborted) return;
     logger.info({ event: 'stopping', signal }, `stopping on ${signal}`);
     abort.abort();
     endForSure();
   };
-  process.once('SIGTERM', end).once('SIGINT', end);
-  await runDaemon({ settings, logger, abort: abort.signal, pathExists: existsSync });
-  return EXIT.done;
+  process.on('SIGTERM', end).on('SIGINT', end);
+  return abort.signal;
 }
 
 /** A local disk that hangs keeps a thread, and an ordinary end would wait for it: then a signal to ourselves ends it. */

@@ -25,6 +25,8 @@ export async function onePass(
   settings: Settings,
   mode: CycleMode,
   pathExists: (path: string) => boolean,
+  hear: (event: EvictionEvent) => void = () => {},
+  abort?: AbortSignal,
 ): Promise<PassResult> {
   const endpoint = endpointOf(settings, pathExists);
   await using _lock = mode === 'act' ? await holdRuntime(endpoint) : null;
@@ -33,6 +35,12 @@ export async function onePass(
   await parts.runtime.identify();
   const inventory = mode === 'dry-run' ? await hostInventory() : null;
   const events: EvictionEvent[] = [];
-  for await (const event of parts.manager.once(mode)) events.push(event);
+  abort?.addEventListener('abort', () => {
+    parts.manager.stop();
+  });
+  for await (const event of parts.manager.once(mode)) {
+    events.push(event);
+    hear(event);
+  }
   return { events, state: parts.manager.state, endpoint, inventory };
 }

@@ -1,18 +1,21 @@
 import type { Pressed } from '../eviction/decide.js';
-import type { EvictionEvent, RemovalSubject } from '../eviction/event.js';
+import type { Availability, EvictionEvent, RemovalSubject } from '../eviction/event.js';
+import type { Observations } from '../eviction/observe.js';
 import { SIGNALS } from '../eviction/signal.js';
 import type { ReclaimStep } from '../eviction/steps.js';
 import { chooseVictim } from '../eviction/victim.js';
 import { imageSubject } from '../reclaim/image-gc.js';
 import { messageOf, toError } from '../reclaim/removal.js';
 import type { ReclaimRun } from '../reclaim/run.js';
-import { rank } from './evict.js';
+import { helpless, rank } from './evict.js';
 import type { Pass } from './pass.js';
 
 /** The dry run: what would go, in order, with the part that is only needed if the listed sizes do not come back. */
 export async function* tellPlan(pass: Pass, pressed: Pressed): AsyncGenerator<EvictionEvent, void> {
   const run = pass.runFor(pressed);
-  const available = await run.look();
+  const seen = pass.state.observations;
+  // Memory and processes are not looked at between removals: what the pass has seen stands for them.
+  const available = { ...availabilityOf(pressed, seen), ...(await run.look()) };
   yield* pass.tell({
     kind: 'reclaim-started',
     at: pass.now(),
@@ -22,12 +25,8 @@ export async function* tellPlan(pass: Pass, pressed: Pressed): AsyncGenerator<Ev
     available,
     steps: pressed.steps,
   });
-  const seen = pass.state.observations;
-  let left = pressed.goals.reduce(
-    (most, goal) => Math.max(most, goal.target - (available[goal.signal] ?? seen.get(goal.signal)?.available ?? 0)),
-    0,
-  );
-  let planned = 0;
+  let left = pressed.goals.reduce((most, goal) => Math.max(most, goal.target - (available[goal.signal] ?? 0)), 0);
+  const planned = new Set<string>();
   // The collectors work one by one, so they tell one by one: that one cannot ask hides nothing of what the other would do.
   for (const step of pressed.steps) {
     const subjects = await subjectsOf(step, pass, run).catch(toError);
@@ -36,23 +35,23 @@ export async function* tellPlan(pass: Pass, pressed: Pressed): AsyncGenerator<Ev
       yield* pass.tell({ kind: 'list-failed', at: pass.now(), what, message: messageOf(subjects) });
       continue;
     }
-    planned += subjects.length;
     for (const subject of subjects) {
+      planned.add(subject.id);
       yield* pass.tell({ kind: 'would-remove', at: pass.now(), subject, onlyIfNeeded: left <= 0 });
       if (pass.settings.policy.gc.amount === 'until-target') left -= subject.claimed ?? 0;
     }
   }
   try {
-    const { standings } = await rank(pass, pressed);
+    const { standings } = await rank(pass, pressed, planned);
     const victim = chooseVictim(standings, left, pass.settings.policy);
-    if (victim.kind === 'nobody') return;
+    if (victim.kind === 'nobody') return yield* helpless(pass, pressed, victim.reason);
     const { standing } = victim;
     yield* pass.tell({
       kind: 'would-evict',
       at: pass.now(),
       standing,
       threshold: pressed.threshold,
-      onlyIfNeeded: planned > 0,
+      onlyIfNeeded: planned.size > 0,
     });
   } catch (error) {
     yield* pass.tell({
@@ -62,6 +61,15 @@ export async function* tellPlan(pass: Pass, pressed: Pressed): AsyncGenerator<Ev
       message: messageOf(error),
     });
   }
+}
+
+function availabilityOf({ goals }: Pressed, seen: Observations): Availability {
+  return Object.fromEntries(
+    goals.flatMap(({ signal }) => {
+      const observation = seen.get(signal);
+      return observation === undefined ? [] : [[signal, observation.available]];
+    }),
+  );
 }
 
 async function subjectsOf(step: ReclaimStep, pass: Pass, run: ReclaimRun): Promise<readonly RemovalSubject[]> {

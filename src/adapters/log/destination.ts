@@ -180,6 +180,9 @@ function openDescriptor(fd: number): Output {
     new Socket({ fd, readable: false, writable: true }).unref().on('error', () => undefined);
     return { fd, owned: false };
   }
+  // Writing to a file never waits for a reader, and a second opening would have its own place in it: whoever else writes to
+  // the same output would write over our lines.
+  if (kind.isFile()) return { fd, owned: false };
   try {
     return { fd: openSync(`/proc/self/fd/${fd}`, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY), owned: true };
   } catch {

@@ -28,10 +28,10 @@ export async function createLogger({ level, format, destination }: CreateLoggerO
     // A level as a word cannot be mapped back by the pretty printer's numbers, but it takes words as well.
     formatters: { level: (label) => ({ level: label }) },
   };
-  return pino(options, pretty ? await prettyStream(destination) : destination);
+  return pino(options, pretty ? await prettyStream(destination).catch(() => destination) : destination);
 }
 
-/** Loaded on demand: a daemon under a service manager never needs it. */
+/** Loaded on demand: a daemon under a service manager never needs it, and where it is not installed the lines are JSON. */
 async function prettyStream(destination: LogDestination): Promise<DestinationStream> {
   const { prettyFactory } = (await import('pino-pretty')).default;
   const prettify = prettyFactory({ colorize: destination.isTTY, translateTime: 'SYS:HH:MM:ss.l', singleLine: true });

@@ -17,6 +17,7 @@ const CHAPTERS = [
 export class DemoStory {
   readonly #print: (line: string) => void;
   #chapters = 0;
+  #hasRecovered = false;
   #beganAt: Instant | null = null;
   #crossings: { readonly at: Instant; firstRemoval: Instant | null }[] = [];
   #removed: EventOf<'removed'>[] = [];
@@ -32,10 +33,15 @@ export class DemoStory {
     return this.#chapters === CHAPTERS.length;
   }
 
-  begin(runtime: string): void {
+  /** Whether the writer is gone and relief has come without the whole story: nothing more will happen. */
+  get isStuck(): boolean {
+    return this.#hasRecovered && !this.isOver;
+  }
+
+  begin(runtime: string, behaviour: string): void {
     this.#print('reclaimd demo: a disk fills, and what fills it is dealt with.\n');
     this.#print(`The runtime is embedded: ${runtime}.`);
-    this.#print('It speaks CRI v1 over a unix socket; the daemon talks to it as to containerd.\n');
+    this.#print(`It speaks CRI v1 over a unix socket; the daemon talks to it as to ${behaviour}.\n`);
   }
 
   prepared(lines: readonly string[]): void {
@@ -93,6 +99,7 @@ export class DemoStory {
     }
     if (event.kind === 'reclaim-finished') this.#reclaims.push(event);
     if (event.kind === 'pod-killed') this.#kills.push(event);
+    if (event.kind === 'condition-off' && this.#kills.length > 0) this.#hasRecovered = true;
   }
 
   #chapterOf(event: EvictionEvent): (typeof CHAPTERS)[number] | null {

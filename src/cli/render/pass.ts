@@ -32,7 +32,9 @@ export function renderPass(pass: PassResult, settings: Settings): string {
 /** The disks as the host's own tools name them, so that a reader knows which device a line is about. */
 function disks(inventory: PassResult['inventory']): readonly string[] {
   if (inventory === null) return [];
-  const mounts = (inventory.mounts ?? []).map(
+  // Every running container has an overlay of its own, which is none of the disks.
+  const ofDisks = (inventory.mounts ?? []).filter(({ type }) => type !== 'overlay');
+  const mounts = ofDisks.map(
     ({ mountPoint, device, type, capacity, available }) =>
       `  ${mountPoint}: ${device} (${type}), ${bytesText(available)} of ${bytesText(capacity)} available`,
   );
