@@ -132,9 +132,11 @@ function observeFilesystem(
   switch (look.kind) {
     case 'claim': {
       const { bytes, inodes, at } = look;
-      if (unit === 'bytes' && bytes !== null) return { signal, ...bytes, at };
-      if (unit === 'count' && inodes !== null) return { signal, available: inodes.free, capacity: inodes.total, at };
-      return { signal, reason: 'no-reading', detail: 'no numbers' };
+      const pair =
+        unit === 'bytes' ? bytes : inodes === null ? null : { available: inodes.free, capacity: inodes.total };
+      if (pair === null) return { signal, reason: 'no-reading', detail: 'no numbers' };
+      if (pair.capacity === 0 && doubt === 'put-right-or-unknown') return noCapacity(signal);
+      return { signal, ...pair, at };
     }
     case 'missing':
       return { signal, reason: 'missing', detail: `${look.path} does not exist` };
@@ -145,11 +147,14 @@ function observeFilesystem(
     case 'reading': {
       const isPicky = doubt === 'put-right-or-unknown';
       if (look.readOnly && isPicky) return { signal, reason: 'read-only', detail: 'mounted read-only' };
-      if (look.capacity === 0 && isPicky)
-        return { signal, reason: 'no-capacity', detail: 'the filesystem reports a capacity of 0' };
+      if (look.capacity === 0 && isPicky) return noCapacity(signal);
       if (unit === 'bytes') return { signal, available: look.available, capacity: look.capacity, at: look.at };
       if (look.inodes === null) return { signal, reason: 'not-measurable', detail: 'the filesystem counts no inodes' };
       return { signal, available: look.inodes.free, capacity: look.inodes.total, at: look.at };
     }
   }
+}
+
+function noCapacity(signal: Signal): UnknownSignal {
+  return { signal, reason: 'no-capacity', detail: 'the filesystem reports a capacity of 0' };
 }

@@ -91,7 +91,7 @@ async function* serve(pass: Pass, pressed: Pressed, mayEvict: boolean): AsyncGen
     return yield* helpless(pass, pressed, NO_RUNTIME);
   }
   if (policy.eviction.looksAgain === 'after-collecting-aside') {
-    if (await hasRelieved(pass, pressed)) return;
+    if ((await hasRelieved(pass, pressed)) || !mayEvict || pass.hasChosen) return;
     // Where the layout was refused there is no ranking for any signal.
     if (pass.state.layoutQuirk !== 'refused') yield* evict(pass, pressed);
     return;

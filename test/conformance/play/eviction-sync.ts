@@ -29,12 +29,13 @@ import {
   SIGNAL,
   THRESHOLD,
   thresholdOf,
+  type WrittenThreshold,
 } from './eviction-notation.js';
 import { type CasePod, casePod, newcomerOf, POD, POD_KEYS, type WrittenPod } from './eviction-pod.js';
 
 const policy = POLICIES.kubelet;
 
-const MEMORY = v.optional(v.strictObject({ available: AMOUNT, workingSet: AMOUNT }));
+const MEMORY = v.optional(v.strictObject({ available: v.optional(AMOUNT), workingSet: v.optional(AMOUNT) }));
 /** A capacity of `2x` is twice what is available. */
 const FILESYSTEM = v.optional(
   v.strictObject({
@@ -50,7 +51,7 @@ const STATS = v.strictObject({
   nodeFs: FILESYSTEM,
   imageFs: FILESYSTEM,
   containerFs: FILESYSTEM,
-  rlimit: v.optional(v.strictObject({ maxPid: AMOUNT, running: AMOUNT })),
+  rlimit: v.optional(v.strictObject({ maxPid: v.optional(AMOUNT), running: v.optional(AMOUNT) })),
 });
 type Stats = v.InferOutput<typeof STATS>;
 
@@ -289,7 +290,8 @@ class SyncScene {
         ),
       late: new LateSpace(),
       settingsFor: settingsByLayout({
-        thresholds: settings.thresholds.map(thresholdOf),
+        // An inert entry is never made here.
+        thresholds: settings.thresholds.map(thresholdOf).filter((_, index) => !isInert(settings.thresholds[index])),
         transitionPeriod: milliseconds(settings.pressureTransitionSeconds * 1_000),
         policy,
       }),
@@ -356,6 +358,10 @@ class SyncScene {
   }
 }
 
+function isInert(written: WrittenThreshold | undefined): boolean {
+  return written?.operator === '';
+}
+
 const NO_MEMORY = { available: null, workingSet: null, usage: null };
 
 function unreadable(filesystem: FilesystemName, at: Instant): PathLook {
@@ -363,9 +369,9 @@ function unreadable(filesystem: FilesystemName, at: Instant): PathLook {
 }
 
 function summaryOf(told: Stats, at: Instant | null): StatsSummary {
-  const memory = (each: Stats['memory']) =>
-    each === undefined ? null : { available: numberOf(each.available), workingSet: numberOf(each.workingSet), at };
   const number = (amount: string | number | undefined) => (amount === undefined ? null : numberOf(amount));
+  const memory = (each: Stats['memory']) =>
+    each === undefined ? null : { available: number(each.available), workingSet: number(each.workingSet), at };
   const filesystem = (each: Stats['nodeFs']) => {
     if (each === undefined) return null;
     const available = number(each.available);
@@ -384,7 +390,7 @@ function summaryOf(told: Stats, at: Instant | null): StatsSummary {
     nodeFs: filesystem(told.nodeFs),
     imageFs: filesystem(told.imageFs),
     containerFs: filesystem(told.containerFs),
-    processes: rlimit === undefined ? null : { max: numberOf(rlimit.maxPid), running: numberOf(rlimit.running), at },
+    processes: rlimit === undefined ? null : { max: number(rlimit.maxPid), running: number(rlimit.running), at },
   };
 }
 
