@@ -1,4 +1,5 @@
 import type { Bytes, Count, Instant, Milliseconds } from '../units/units.js';
+import type { LogReopener } from './log-files.js';
 import { PortError } from './port-error.js';
 
 /** State of a container as CRI v1 names it, without the prefix. */
@@ -153,13 +154,13 @@ export class RuntimeError extends PortError {
  * A container runtime. Every method rejects with a `RuntimeError`, has a deadline of its own, and stops when `signal` aborts.
  * Removing what is gone already succeeds.
  */
-export interface RuntimePort {
+export interface RuntimePort extends LogReopener {
   identify(signal?: AbortSignal): Promise<RuntimeIdentity>;
   listContainers(signal?: AbortSignal): Promise<readonly ContainerRecord[]>;
   listSandboxes(signal?: AbortSignal): Promise<readonly SandboxRecord[]>;
   listImages(signal?: AbortSignal): Promise<readonly ImageRecord[]>;
   imageFsInfo(signal?: AbortSignal): Promise<ImageFsInfo>;
-  /** Null when the container is gone. */
+  /** Null when the container is gone. Rejects with a `PortError` when the answer holds no status: nothing is known then. */
   containerStatus(id: string, signal?: AbortSignal): Promise<ContainerStatusRecord | null>;
   /** Null when no image answers to the reference. */
   imageStatus(reference: string, signal?: AbortSignal): Promise<ImageRecord | null>;

@@ -117,6 +117,10 @@ export class FakeRuntime implements RuntimePort {
     return this.#ask('removeContainer', id, signal, () => this.world.removeContainer(id));
   }
 
+  reopenContainerLog(id: string, signal?: AbortSignal) {
+    return this.#ask('reopenContainerLog', id, signal, () => undefined);
+  }
+
   stopSandbox(id: string, signal?: AbortSignal) {
     return this.#ask('stopSandbox', id, signal, () => {
       const sandbox = this.world.sandboxes.get(id);

@@ -1,3 +1,4 @@
+import { PortError } from '../../ports/port-error.js';
 import { RuntimeError, type RuntimePort } from '../../ports/runtime.js';
 import {
   type Container,
@@ -151,7 +152,11 @@ export function connectRuntime(options: RuntimeConnectionOptions): CriRuntime {
     async containerStatus(id, signal) {
       const request = { containerId: id, verbose: false };
       const answer = await unlessGone(connection.unary(runtime.containerStatus, request, quick(signal, id)));
-      return answer?.status === undefined ? null : containerStatusRecord(answer.status);
+      if (answer === null) return null;
+      if (answer.status === undefined) {
+        throw new PortError(`Cannot tell the state of a container as the runtime's answer must hold a status: ${id}`);
+      }
+      return containerStatusRecord(answer.status);
     },
     async imageStatus(reference, signal) {
       const request = { image: imageSpec(reference), verbose: false };
@@ -165,6 +170,10 @@ export function connectRuntime(options: RuntimeConnectionOptions): CriRuntime {
     },
     async removeContainer(id, signal) {
       await unlessGone(connection.unary(runtime.removeContainer, { containerId: id }, change(id, signal)));
+    },
+    async reopenContainerLog(id, signal) {
+      // What is gone has no log to reopen: here that is a failure like any other.
+      await connection.unary(runtime.reopenContainerLog, { containerId: id }, change(id, signal));
     },
     async stopSandbox(id, signal) {
       await unlessGone(connection.unary(runtime.stopPodSandbox, { podSandboxId: id }, change(id, signal)));

@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import test, { type ExecutionContext } from 'ava';
 import { type CriRuntime, connectRuntime } from '../../../src/adapters/cri/client.js';
+import { PortError } from '../../../src/ports/port-error.js';
 import type { RuntimeError } from '../../../src/ports/runtime.js';
 import {
   Container,
@@ -142,6 +143,22 @@ test('a container that is there has a status, one that is gone has none', async 
   });
   t.is((await runtime.containerStatus('c1'))?.id, 'c1');
   t.is(await runtime.containerStatus('c2'), null);
+});
+
+test('a status that holds nothing tells nothing: neither that the container is there nor that it is gone', async (t) => {
+  const runtime = await connected(t, { containerStatus: answer({ status: undefined, info: {} }) });
+  const error = await t.throwsAsync(runtime.containerStatus('c1'), { instanceOf: PortError });
+  t.is(error.message, "Cannot tell the state of a container as the runtime's answer must hold a status: c1");
+});
+
+test('a log is reopened for the container that is named, and a container that is gone is a failure', async (t) => {
+  const seen: unknown[] = [];
+  const runtime = await connected(t, { reopenContainerLog: answer({}, seen) });
+  await runtime.reopenContainerLog('c1');
+  t.deepEqual(seen, [{ containerId: 'c1' }]);
+  const strict = await connected(t, { reopenContainerLog: refuse(status.NOT_FOUND, 'no such container') });
+  const error = await failure(t, strict.reopenContainerLog('c2'));
+  t.deepEqual([error.kind, error.call, error.target], ['not-found', 'ReopenContainerLog', 'c2']);
 });
 
 test('an image that no reference finds is null, by an empty answer or by NOT_FOUND', async (t) => {
