@@ -28,6 +28,14 @@ export function storageViolation(spec: PodSpec, stats: PodStats, layout: FsLayou
   return overEmptyDirLimit(spec, stats) ?? overPodLimit(spec, stats) ?? overContainerLimit(spec, stats, layout);
 }
 
+/** Whether a pod has any limit of that kind, so that measuring it is worth the while. */
+export function hasStorageLimits({ volumes, containers }: PodSpec): boolean {
+  return (
+    volumes.some((volume) => volume.kind === 'emptyDir' && volume.sizeLimit !== null) ||
+    containers.some(({ limits }) => limits['ephemeral-storage'] !== undefined)
+  );
+}
+
 function overEmptyDirLimit(spec: PodSpec, stats: PodStats): StorageViolation | null {
   for (const volume of spec.volumes) {
     if (volume.kind !== 'emptyDir' || volume.sizeLimit === null || volume.sizeLimit.nano <= 0n) continue;

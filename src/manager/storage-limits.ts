@@ -1,6 +1,6 @@
 import type { EvictionEvent } from '../eviction/event.js';
 import { HARD_GRACE_SECONDS, workerGrace } from '../eviction/kubelet-quirks.js';
-import { type StorageViolation, storageViolation } from '../eviction/local-storage.js';
+import { hasStorageLimits, type StorageViolation, storageViolation } from '../eviction/local-storage.js';
 import { storageMessage } from '../eviction/message.js';
 import type { PodStats } from '../eviction/pod-stats.js';
 import { statusForOwnLimit } from '../eviction/pod-status.js';
@@ -17,7 +17,7 @@ import type { CycleMode, Pass } from './pass.js';
  */
 export async function* enforceStorageLimits(pass: Pass, mode: CycleMode): AsyncGenerator<EvictionEvent, boolean> {
   const { storageLimits } = pass.deps;
-  if (storageLimits === null || storageLimits === undefined) return false;
+  if (storageLimits === null || storageLimits === undefined || pass.deps.evictionOff() !== null) return false;
   const measured = await measuredPods(pass, (pods) => storageLimits.measure(pods, pass.abort)).catch(messageOf);
   if (typeof measured === 'string') {
     yield* pass.tell({
@@ -64,12 +64,14 @@ async function* end(
   });
 }
 
-/** Nobody is measured when there is no pod that anything is known of. */
+/** Only pods that are known to have limits are measured: it means to walk their files. */
 async function measuredPods(
   pass: Pass,
   measure: (pods: readonly PodRecord[]) => Promise<ReadonlyMap<string, PodStats | null>>,
 ): Promise<readonly { readonly pod: PodRecord; readonly stats: PodStats | null }[]> {
-  const known = (await activePods(pass)).filter(({ spec }) => spec !== null && spec !== undefined);
+  const known = (await activePods(pass)).filter(
+    ({ spec }) => spec !== null && spec !== undefined && hasStorageLimits(spec),
+  );
   const stats = known.length === 0 ? new Map<string, PodStats | null>() : await measure(known);
   return known.map((pod) => ({ pod, stats: stats.get(pod.uid) ?? null }));
 }

@@ -23,8 +23,9 @@ export interface PodUsageDeps {
 /** A walk of one pod's directory ends after so many entries; what was counted until then is a lower bound. */
 const MAX_ENTRIES = 200_000;
 /** The runtime's answer and all walks end after so long each: a victim has to be found while the disk fills. */
-const WALK_TIME = milliseconds(1_000);
-const CONCURRENCY = 4;
+export const WALK_TIME = milliseconds(1_000);
+/** Pods that are walked at a time. */
+export const CONCURRENCY = 4;
 
 /**
  * Measures, now, what each pod uses of the starved filesystem, in the unit of the signal. Null = cannot be told: the pod is
@@ -49,12 +50,8 @@ export async function measurePods(
   await forEachBounded(pods, CONCURRENCY, async (pod) => {
     const layer = parts.includes('rootfs') ? layersOf(pod, layers, unit) : 0;
     const trees = await Promise.all([
-      parts.includes('logs')
-        ? walk(deps, `${deps.podLogsDir}/${pod.namespace}_${pod.name}_${pod.uid}`, walkSignal)
-        : null,
-      parts.includes('localVolumes')
-        ? walk(deps, `${deps.podVolumesDir}/${pod.uid}/volumes/kubernetes.io~empty-dir`, walkSignal)
-        : null,
+      parts.includes('logs') ? walk(deps, podLogs(deps, pod), walkSignal) : null,
+      parts.includes('localVolumes') ? walk(deps, emptyDirs(deps, pod), walkSignal) : null,
     ]);
     const walked = trees.reduce(
       (sum, tree) => sum + (tree === null ? 0 : unit === 'bytes' ? tree.bytes : tree.inodes),
@@ -93,7 +90,17 @@ function layersOf(pod: PodRecord, layers: ReadonlyMap<string, ContainerUsage>, u
   return known.length === 0 ? null : known.reduce<number>((sum, each) => sum + each, 0);
 }
 
+/** Where a pod's logs lie, by container. */
+export function podLogs({ podLogsDir }: PodUsageDeps, { namespace, name, uid }: PodRecord): string {
+  return `${podLogsDir}/${namespace}_${name}_${uid}`;
+}
+
+/** Where a pod's emptyDirs lie, by volume. */
+export function emptyDirs({ podVolumesDir }: PodUsageDeps, { uid }: PodRecord): string {
+  return `${podVolumesDir}/${uid}/volumes/kubernetes.io~empty-dir`;
+}
+
 /** A directory that cannot be walked counts as nothing: the rest of the pod's numbers still tell something. */
-async function walk(deps: PodUsageDeps, path: string, signal: AbortSignal): Promise<TreeUsage | null> {
+export async function walk(deps: PodUsageDeps, path: string, signal: AbortSignal): Promise<TreeUsage | null> {
   return deps.files.usage(path, MAX_ENTRIES, signal).catch(() => null);
 }
