@@ -86,7 +86,7 @@ function settingRows(settings: Settings): readonly (readonly [Name, Shown])[] {
 }
 
 function shownValues(settings: Settings): Partial<Readonly<Record<Name, Shown>>> {
-  const { containerGC, sampling, log } = settings;
+  const { containerGC, containerLogs, periodicCollection, sampling, log } = settings;
   return {
     profile: settings.profile,
     containerRuntimeEndpoint: settings.runtimeEndpoint,
@@ -105,6 +105,13 @@ function shownValues(settings: Settings): Partial<Readonly<Record<Name, Shown>>>
     'containerGC.minAge': durationText(containerGC.minAge),
     'containerGC.maxPerPodContainer': containerGC.maxPerPodContainer,
     'containerGC.maxContainers': containerGC.maxContainers,
+    containerLogMaxSize: containerLogs.limits?.maxSizeBytes ?? null,
+    containerLogMaxFiles: containerLogs.limits?.maxFiles ?? null,
+    containerLogMaxWorkers: containerLogs.workers,
+    containerLogMonitorInterval: durationText(containerLogs.monitorInterval),
+    'periodicCollection.containers': periodicCollection.containers,
+    'periodicCollection.images': periodicCollection.images,
+    'periodicCollection.logRotation': periodicCollection.logRotation,
     sandboxImage: settings.sandboxImage,
     protectedImages: settings.protectedImages,
     protectedNamespaces: settings.protectedNamespaces,
@@ -125,6 +132,8 @@ const UNSET: Partial<Readonly<Record<Name, string>>> = {
   imageMaximumGCAge: 'off',
   'containerGC.maxPerPodContainer': 'no limit',
   'containerGC.maxContainers': 'no limit',
+  containerLogMaxSize: 'never rotated',
+  containerLogMaxFiles: 'never rotated',
   'log.file': 'standard output',
 };
 

@@ -3,6 +3,7 @@ import type { Threshold } from '../eviction/threshold.js';
 import { type EvictionMapName, parseThresholds, type ThresholdProblem } from '../eviction/threshold-text.js';
 import { millisecondsOf, shortDuration } from '../units/duration.js';
 import { bytes, type Milliseconds, milliseconds } from '../units/units.js';
+import { collectingOf } from './collecting.js';
 import { imageGcMarksFault } from './image-gc-rules.js';
 import { KEYS } from './key-table.js';
 import type { KeyName } from './keys.js';
@@ -47,6 +48,7 @@ export function buildSettings(effective: Effective, profile: Profile): Built {
       maxPerPodContainer: limitOrNull(read.integer('containerGC.maxPerPodContainer')),
       maxContainers: limitOrNull(read.integer('containerGC.maxContainers')),
     },
+    ...collectingOf(read),
     sandboxImage: read.text('sandboxImage'),
     protectedImages: nonEmpty(read, 'protectedImages'),
     protectedNamespaces: nonEmpty(read, 'protectedNamespaces'),

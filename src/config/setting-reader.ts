@@ -81,8 +81,8 @@ export class SettingReader {
     return value;
   }
 
-  /** Nanoseconds, never negative. */
-  duration(name: KeyName): bigint {
+  /** Nanoseconds, never below `least`. */
+  duration(name: KeyName, least = 0n): bigint {
     const text = this.text(name) ?? '';
     const fallback = this.#fallbackDuration(name);
     const value = durationOrNull(text);
@@ -90,13 +90,18 @@ export class SettingReader {
       this.tell('error', 'BAD_DURATION', name, durationAdvice(text), text);
       return fallback;
     }
-    if (value < 0n) {
+    if (value < 0n && least === 0n) {
       // The kubelet does not look at the sign of this one, and a period below zero holds a condition as long as none: not at all.
       if (this.#profile === 'kubelet' && name === 'evictionPressureTransitionPeriod') return 0n;
       this.tell('error', 'NEGATIVE_DURATION', name, 'the duration must not be negative', text);
       return fallback;
     }
-    if (value !== 0n || keyRow(name)?.zeroMeansDefault !== true || this.originOf(name).kind !== 'file') return value;
+    const isDefault = value === 0n && keyRow(name)?.zeroMeansDefault === true && this.originOf(name).kind === 'file';
+    if (!isDefault && value < least) {
+      this.tell('error', 'BAD_VALUE', name, `it must be at least ${shortDuration(least)}`, text);
+      return fallback;
+    }
+    if (!isDefault) return value;
     if (this.#profile === 'reclaimd') {
       const rule = `zero in a file is read as the default, ${shortDuration(fallback)}`;
       this.tell('warning', 'ZERO_MEANS_DEFAULT', name, rule, text);

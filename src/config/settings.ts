@@ -1,5 +1,6 @@
 import type { ProfileName } from '../eviction/policy.js';
 import type { Threshold } from '../eviction/threshold.js';
+import type { LogLimits } from '../gc/log-limits.js';
 import type { Bytes, Milliseconds } from '../units/units.js';
 
 /** Which set of rules holds: ours, or the kubelet's with its quirks. */
@@ -19,6 +20,25 @@ export interface ContainerGcSettings {
   readonly maxPerPodContainer: number | null;
   /** Dead ones kept in all; null = no limit. */
   readonly maxContainers: number | null;
+}
+
+/** Which loops run without pressure. `auto`: on a node where no kubelet was seen, since a kubelet does the same. */
+export interface PeriodicCollectionSettings {
+  /** Dead containers, idle sandboxes, logs of gone pods, and the clean-up after a death. */
+  readonly containers: 'auto' | 'never';
+  /** Images by the marks and by age; `always`: beside a kubelet too. */
+  readonly images: 'auto' | 'always' | 'never';
+  readonly logRotation: 'auto' | 'never';
+}
+
+/** How container logs are rotated. */
+export interface ContainerLogSettings {
+  /** Null = they are not: the size was negative. */
+  readonly limits: LogLimits | null;
+  /** Rotations under way at a time. */
+  readonly workers: number;
+  /** The pause between two looks at all logs. */
+  readonly monitorInterval: Milliseconds;
 }
 
 /** How often the disks are looked at. */
@@ -78,6 +98,8 @@ export interface Settings {
   /** Disk usage in percent down to which the image pass frees. */
   readonly imageGCLowThresholdPercent: number;
   readonly containerGC: ContainerGcSettings;
+  readonly periodicCollection: PeriodicCollectionSettings;
+  readonly containerLogs: ContainerLogSettings;
   /** The image that sandboxes run on, as the runtime's configuration names it; null = the runtime's pinning must do. */
   readonly sandboxImage: string | null;
   /** Patterns of images that are never removed. */

@@ -162,6 +162,12 @@ test('with nothing given, every setting is its default and every origin says so'
     imageGCHighThresholdPercent: 85,
     imageGCLowThresholdPercent: 80,
     containerGC: { minAge: milliseconds(0), maxPerPodContainer: 1, maxContainers: null },
+    periodicCollection: { containers: 'auto', images: 'auto', logRotation: 'auto' },
+    containerLogs: {
+      limits: { maxSizeBytes: 10_485_760, maxFiles: 5 },
+      workers: 1,
+      monitorInterval: milliseconds(10_000),
+    },
     sandboxImage: null,
     protectedImages: [],
     protectedNamespaces: ['kube-system'],
