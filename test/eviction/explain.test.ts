@@ -57,6 +57,49 @@ test(
   '/var/lib/images/new, where the runtime keeps images, does not exist; watching /var/lib instead',
 );
 test(
+  'a layout that the kubelet refuses',
+  says,
+  eventOf('layout-refused'),
+  'the filesystem layout split-disks is not supported while KubeletSeparateDiskGC is off',
+);
+test('a look that is none', says, eventOf('look-failed'), 'cannot look at the node: /var/lib: EIO');
+test('watches of the kernel', says, eventOf('notifiers-updated'), 'told the kernel at which use of memory to wake us');
+test(
+  'a watch that the kernel refuses',
+  says,
+  eventOf('notifier-failed'),
+  'cannot have the kernel watch memory for the hard memory threshold: EIO',
+);
+test(
+  'a threshold that is served',
+  says,
+  eventOf('threshold-served'),
+  'serving nodefs.available < 10%: the node is low on ephemeral-storage',
+);
+test(
+  'a volume over its size',
+  says,
+  eventOf('storage-limit-exceeded'),
+  'pod default/web is over a limit of its own: volume cache: 3.0 GiB used, more than its limit of 2.0 GiB',
+);
+test(
+  'the end of a pod that was over its limit',
+  says,
+  eventOf('storage-limit-served', {
+    violation: { kind: 'podLimit', subject: null, used: 3 * GI, limit: 2 * GI },
+  }),
+  'pod default/web, which was over a limit of its own, is gone: ephemeral storage of all containers: 3.0 GiB used, more than its limit of 2.0 GiB',
+);
+test(
+  'the end of a pod whose container was over its limit, and that cannot be ended',
+  says,
+  eventOf('storage-limit-served', {
+    violation: { kind: 'containerLimit', subject: 'app', used: 3 * GI, limit: 2 * GI },
+    outcome: { kind: 'failed', message: 'EIO' },
+  }),
+  'pod default/web, which was over a limit of its own, could not be ended: ephemeral storage of container app: 3.0 GiB used, more than its limit of 2.0 GiB',
+);
+test(
   'a signal that cannot be seen',
   says,
   eventOf('signal-unknown'),

@@ -1,6 +1,7 @@
 import test from 'ava';
-import { observe, type UnknownReason } from '../../src/eviction/observe.js';
+import { blindnessOf, observe, type UnknownReason } from '../../src/eviction/observe.js';
 import type { PathLook } from '../../src/eviction/path-look.js';
+import { POLICIES } from '../../src/eviction/policy.js';
 import { ALL_SIGNALS } from '../../src/eviction/signal.js';
 import { bytes, count } from '../../src/units/units.js';
 import { at, reading, readings } from '../fakes/builders.js';
@@ -130,4 +131,59 @@ test('more available than the capacity is taken as the capacity, and said', (t) 
   const { observations, clamped } = observe(readings({ memory: { available: 150, capacity: 100, at: at(0) } }));
   t.is(observations.get('memory.available')?.available, 100);
   t.deepEqual(clamped, [{ signal: 'memory.available', available: 150, capacity: 100 }]);
+});
+
+test('with numbers taken as told, a read-only mount, a capacity of 0 and more than there is are what they say', (t) => {
+  const filesystems = {
+    nodefs: reading({ readOnly: true }),
+    imagefs: reading({ available: bytes(0), capacity: bytes(0) }),
+    containerfs: reading({ available: bytes(1_200) }),
+  };
+  const { observations, unknown, clamped } = observe(readings({ filesystems }), 'taken-as-told');
+  const seen = (['nodefs', 'imagefs', 'containerfs'] as const).map((name) => {
+    const one = observations.get(`${name}.available`);
+    return [one?.available, one?.capacity];
+  });
+  t.deepEqual(seen, [
+    [400, 1_000],
+    [0, 0],
+    [1_200, 1_000],
+  ]);
+  t.deepEqual([unknown, clamped], [[], []]);
+});
+
+test('of numbers that somebody else claims, each pair is there or not, and is doubted like one that was measured', (t) => {
+  const claim = { kind: 'claim', bytes: null, inodes: null, at: null } as const;
+  const filesystems = {
+    nodefs: { ...claim, inodes: { free: 3, total: 9 }, at: at(7) },
+    imagefs: { ...claim, bytes: { available: 0, capacity: 0 } },
+    containerfs: { ...claim, bytes: { available: 12, capacity: 10 } },
+  };
+  const doubted = observe(readings({ filesystems }));
+  t.deepEqual(doubted.observations.get('nodefs.inodesFree'), {
+    signal: 'nodefs.inodesFree',
+    available: 3,
+    capacity: 9,
+    at: at(7),
+  });
+  t.is(doubted.observations.get('containerfs.available')?.available, 10);
+  t.deepEqual(
+    doubted.unknown.map(({ signal, reason }) => `${signal} ${reason}`),
+    [
+      'nodefs.available no-reading',
+      'imagefs.available no-capacity',
+      'imagefs.inodesFree no-reading',
+      'containerfs.inodesFree no-reading',
+    ],
+  );
+  t.is(observe(readings({ filesystems }), 'taken-as-told').observations.get('imagefs.available')?.capacity, 0);
+});
+
+test('only a filesystem that cannot be read makes a look none, and only where the policy has it so', (t) => {
+  const { kubelet, reclaimd } = POLICIES;
+  const lookOf = (nodefs: PathLook) => observe(readings({ filesystems: { ...readings().filesystems, nodefs } }));
+  const broken = lookOf({ kind: 'error', path: '/var', message: 'EIO', at: at(0) });
+  t.is(blindnessOf(broken, kubelet), '/var: EIO');
+  t.is(blindnessOf(broken, reclaimd), null);
+  t.is(blindnessOf(lookOf(reading({ inodes: null })), kubelet), null);
 });

@@ -6,6 +6,7 @@ import { createManager, type Manager } from '../../src/manager/manager.js';
 import { milliseconds } from '../../src/units/units.js';
 import { threshold } from '../fakes/builders.js';
 import { FakeNode } from '../fakes/fake-node.js';
+import { podSpec } from '../fakes/pod-spec.js';
 import { emptyWorld, MIB, putImage } from '../fakes/scenery.js';
 
 const LINE = [threshold('imagefs.available', '100Mi')];
@@ -109,4 +110,13 @@ test('when the layout changes, containerfs takes its thresholds from the disk it
   t.is(manager.state.layout, 'image-disk');
   await kindsOf(node, manager.once('act'));
   t.is(manager.state.layout, 'image-disk');
+});
+
+test('whether a pod is let in goes by the conditions that are reported now', async (t) => {
+  const { node, manager } = managed();
+  const pod = { isMirror: false, source: null, priority: 0, spec: podSpec() };
+  t.deepEqual(manager.admit(pod), { admitted: true });
+  node.world.disks.imagefs.fillUntilFree(1 * MIB);
+  await kindsOf(node, manager.once('dry-run'));
+  t.deepEqual(manager.admit(pod), { admitted: false, reason: 'Evicted', conditions: ['DiskPressure'] });
 });
