@@ -12,13 +12,6 @@ export interface StorageViolation {
   readonly limit: number;
 }
 
-/** What the kubelet counts these evictions under, in place of a signal. */
-export const LIMIT_LABELS = {
-  emptyDirLimit: 'emptydirfs.limit',
-  podLimit: 'ephemeralpodfs.limit',
-  containerLimit: 'ephemeralcontainerfs.limit',
-} as const satisfies Record<StorageViolation['kind'], string>;
-
 /**
  * The first limit of its own that a pod is over, or null: the size of its emptyDirs, then the limit of the pod, then those of
  * its containers. An amount on the line is not over it. Independent of thresholds and of what the node has left. Mirrors

@@ -79,7 +79,7 @@ function lineTold(
         limit.kind === 'amount'
           ? canonical(limit.quantity)
           : formatQuantity(BigInt(lineOf({ limit, minReclaim: null }, observation.capacity).line), 'binary'),
-      available: formatQuantity(BigInt(observation.available), unit === 'bytes' ? 'binary' : 'decimal'),
+      available: formatQuantity(wholeOf(observation.available), unit === 'bytes' ? 'binary' : 'decimal'),
     };
   }
   return null;
@@ -103,7 +103,7 @@ function offenderOf(stats: ContainerStats, spec: PodSpec | null, resource: Resou
   const usage = usageToTell(stats, resource);
   if (container === undefined || container.kind === 'ephemeral' || usage === null) return null;
   const request = requestOf(container, resource);
-  if (request !== undefined && BigInt(usage) * 1_000_000_000n <= request.nano) return null;
+  if (request !== undefined && wholeOf(usage) * 1_000_000_000n <= request.nano) return null;
   if (request === undefined && usage === 0) return null;
   return { name: stats.name, usage: bytesText(usage), request: request === undefined ? '0' : canonical(request) };
 }
@@ -127,5 +127,10 @@ function requestOf({ requests }: ContainerSpec, resource: Resource): Quantity | 
 }
 
 function bytesText(value: number): string {
-  return formatQuantity(BigInt(value), 'binary');
+  return formatQuantity(wholeOf(value), 'binary');
+}
+
+/** Amounts are whole, except in numbers that somebody wrote by hand: those are rounded up, as quantities are. */
+function wholeOf(value: number): bigint {
+  return BigInt(Math.ceil(value));
 }

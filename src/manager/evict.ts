@@ -2,6 +2,7 @@ import { isRelieved, type Pressed } from '../eviction/decide.js';
 import type { EvictionEvent } from '../eviction/event.js';
 import { graceOverrideSeconds, workerGrace } from '../eviction/kubelet-quirks.js';
 import { evictionMessage } from '../eviction/message.js';
+import { evictionMessageData } from '../eviction/message-data.js';
 import { podRequest } from '../eviction/pod-resources.js';
 import { statusForNode } from '../eviction/pod-status.js';
 import { type Candidate, rankPods, type Standing } from '../eviction/rank.js';
@@ -68,6 +69,7 @@ export async function* evict(pass: Pass, pressed: Pressed): AsyncGenerator<Evict
     ...(override === null ? {} : { graceOverrideSeconds: override }),
     message,
     status: statusForNode(message),
+    ...(policy.eviction.announces === 'deeds' ? {} : { annotations: await annotationsFor(pass, pressed, pod) }),
   });
   const run = pass.runFor(pressed);
   const availableBefore = await run.look();
@@ -92,6 +94,27 @@ export async function* evict(pass: Pass, pressed: Pressed): AsyncGenerator<Evict
     outcome,
     took: elapsed(began, pass.now()),
   });
+}
+
+/**
+ * What the kubelet's event of an eviction carries beside its sentence: who uses more than was asked for. A pod of which nobody can
+ * tell gets none, and no eviction waits for more than one short look at its files.
+ */
+async function annotationsFor(
+  { deps: { storageLimits }, state: { observations }, abort }: Pass,
+  { threshold, thresholds }: Pressed,
+  pod: PodRecord,
+): Promise<Readonly<Record<string, string>>> {
+  const { resource } = SIGNALS[threshold.signal];
+  const stats =
+    resource === 'ephemeral-storage'
+      ? await storageLimits?.measure([pod], abort).then(
+          (measured) => measured.get(pod.uid) ?? null,
+          () => null,
+        )
+      : null;
+  const told = { name: pod.name, spec: pod.spec ?? null, stats: stats ?? null };
+  return evictionMessageData(resource, told, thresholds, observations).annotations;
 }
 
 /** The grace in the kubelet's terms, or null where the profile has its own. */
