@@ -10,6 +10,11 @@ export interface ImageRules {
   readonly minAge: Milliseconds;
   /** Null = unused images do not go by age alone. */
   readonly maxAge: Milliseconds | null;
+  /**
+   * From when an image that was never seen in use ages: from ever, as in the kubelet, where one that was pulled just now is too
+   * old at once; or from when it was first seen.
+   */
+  readonly neverUsedAgesFrom?: 'ever' | 'first-seen';
   /** Whether one id under two runtime handlers is two images (gate RuntimeClassInImageCriApi). */
   readonly runtimeHandlerAware: boolean;
 }
@@ -102,11 +107,14 @@ export function imageCandidates(
  */
 export function tooOld(
   candidates: readonly ImageCandidate[],
-  maxAge: Milliseconds | null,
+  { maxAge, neverUsedAgesFrom = 'ever' }: Pick<ImageRules, 'maxAge' | 'neverUsedAgesFrom'>,
   times: { readonly freeTime: Instant; readonly gcBegan: Instant },
 ): readonly ImageCandidate[] {
   if (maxAge === null || times.freeTime - times.gcBegan <= maxAge) return [];
-  return candidates.filter(({ record }) => times.freeTime - (record.lastUsed ?? Number.NEGATIVE_INFINITY) > maxAge);
+  return candidates.filter(({ record }) => {
+    const never = neverUsedAgesFrom === 'ever' ? Number.NEGATIVE_INFINITY : record.firstDetected;
+    return times.freeTime - (record.lastUsed ?? never) > maxAge;
+  });
 }
 
 /** Why the space pass passes over a candidate; null = it goes. An age equal to the minimum is old enough. */

@@ -14,28 +14,21 @@ import {
 import { imageKeysInUse } from '../gc/image-keys-in-use.js';
 import type { Clock } from '../ports/clock.js';
 import type { ContainerRecord, ImageRecord, RuntimePort } from '../ports/runtime.js';
-import { type Bytes, bytes, elapsed, type Instant } from '../units/units.js';
+import { bytes, elapsed, type Instant } from '../units/units.js';
+import type {
+  CandidateList,
+  CollectResult,
+  Detection,
+  FailedListing,
+  ImageCollectionError,
+  ImageFailure,
+  Listed,
+  PassResult,
+} from './image-run.js';
 import type { ImageVolumes } from './image-volumes.js';
 import { messageOf, toError } from './removal.js';
 
-/** What ended an image run. */
-export type ImageFailure =
-  | 'list-images'
-  | 'list-containers'
-  | 'container-status'
-  | 'image-fs'
-  | 'capacity-zero'
-  | 'age-removal-failed'
-  | 'space-removal-failed'
-  | 'not-enough-freed'
-  | 'aborted';
-
-/** A failed run: its kind, what to say, and what was thrown, if anything was. */
-export interface ImageCollectionError {
-  readonly kind: ImageFailure;
-  readonly message: string;
-  readonly cause: Error | null;
-}
+type MountedImages = Awaited<ReturnType<ImageVolumes['of']>>;
 
 /** What image collection needs from the world. */
 export interface ImageCollectorDeps {
@@ -48,45 +41,23 @@ export interface ImageCollectorDeps {
   readonly rules: ImageRules;
   /** Images that an operator keeps whatever the kubelet would do; null = it may go. */
   readonly keptByOperator: (image: ImageRecord) => string | null;
+  /** Ids that are in use beside those that the kubelet's look at exact ids finds; none unless given. See `usersBeside`. */
+  readonly alsoInUse?: (
+    images: readonly ImageRecord[],
+    containers: readonly ContainerRecord[],
+    mounted: MountedImages,
+  ) => ReadonlySet<string>;
+  /**
+   * Whether a periodic run looks at the disk after each removal and stops there: what a runtime lists is about half of what an
+   * image takes, and more would go than the low mark asks for. Else the listed sizes count, as in the kubelet.
+   */
+  readonly measuresFreed?: boolean;
   /**
    * Hears, after each space pass that could remove what it wanted, the ids that the pass looked at and kept. Not the images
    * that are left on the node: those in use, pinned, or never reached are not among them.
    */
   readonly afterSpacePass?: (kept: readonly string[], freeTime: Instant) => void;
 }
-
-/** One detection: what is there and in use, by record key. */
-export interface Detection {
-  readonly images: readonly ImageRecord[];
-  readonly containers: readonly ContainerRecord[];
-  readonly inUse: ReadonlySet<string>;
-}
-
-/** Candidates with what was listed when they were chosen. */
-export interface CandidateList extends Detection {
-  readonly candidates: readonly ImageCandidate[];
-}
-
-/** What a pass over candidates did. */
-export interface PassResult {
-  readonly error: ImageCollectionError | null;
-  /** Claimed sizes of what was removed. */
-  readonly freed: Bytes;
-  /** Ids that were passed over or failed, in order; empty after a failed removal. */
-  readonly kept: readonly string[];
-}
-
-/** What a periodic run did. The two numbers are null where no space was to be freed. */
-export interface CollectResult {
-  readonly error: ImageCollectionError | null;
-  readonly usagePercent: number | null;
-  readonly bytesToFree: number | null;
-  readonly freed: Bytes;
-}
-
-/** A list of candidates, or why there is none. */
-export type Listed<T> = { readonly kind: 'listed'; readonly list: T } | FailedListing;
-type FailedListing = { readonly kind: 'failed'; readonly error: ImageCollectionError };
 
 /**
  * Collects images as the kubelet does: records of when each was seen and used, candidates least recently used first, a pass by
@@ -122,11 +93,11 @@ export class ImageCollector {
   learn(
     images: readonly ImageRecord[],
     containers: readonly ContainerRecord[],
-    mounted: Awaited<ReturnType<ImageVolumes['of']>>,
+    mounted: MountedImages,
     detectTime: Instant,
   ): Detection {
     const { clock, rules } = this.#deps;
-    const inUse = imageKeysInUse(images, containers, mounted, rules.runtimeHandlerAware);
+    const inUse = this.#keysInUse(images, containers, mounted);
     const times = { detectTime, now: clock.now() };
     this.#records = recordDetection(this.#records, images, inUse, times, rules.runtimeHandlerAware);
     return { images, containers, inUse };
@@ -159,7 +130,7 @@ export class ImageCollector {
     times: { readonly freeTime: Instant; readonly gcBegan: Instant },
     signal: AbortSignal,
   ): AsyncGenerator<GcEvent, Listed<CandidateList>> {
-    const going = new Set(tooOld(list.candidates, this.#deps.rules.maxAge, times));
+    const going = new Set(tooOld(list.candidates, this.#deps.rules, times));
     const failures: string[] = [];
     const left: ImageCandidate[] = [];
     for (const candidate of list.candidates) {
@@ -176,14 +147,15 @@ export class ImageCollector {
   }
 
   /**
-   * Removes candidates in order until `wanted` bytes are freed by their claimed sizes; infinity = all that may go. The target
-   * is asked after each removal, so one image goes whatever it is.
+   * Removes candidates in order until `wanted` bytes are freed; infinity = all that may go. The target is asked after each
+   * removal, so one image goes whatever it is. `measure` says how much is freed by now; null, or none = claimed sizes count.
    */
   async *spacePass(
     list: CandidateList,
     wanted: number,
     freeTime: Instant,
     signal: AbortSignal,
+    measure: ((signal: AbortSignal) => Promise<number | null>) | null = null,
   ): AsyncGenerator<GcEvent, PassResult> {
     const failures: Error[] = [];
     const kept: string[] = [];
@@ -198,7 +170,7 @@ export class ImageCollector {
       if (removal !== 'removed') kept.push(candidate.id);
       if (removal instanceof Error) failures.push(removal);
       if (removal !== 'removed') continue;
-      freed += candidate.record.size;
+      freed = (await measure?.(signal)) ?? freed + candidate.record.size;
       if (freed >= wanted) break;
     }
     const [first] = failures;
@@ -215,7 +187,7 @@ export class ImageCollector {
     imageFs: (signal: AbortSignal) => Promise<ImageFsSpace>,
     signal: AbortSignal,
   ): AsyncGenerator<GcEvent, CollectResult> {
-    const { clock, rules } = this.#deps;
+    const { clock, rules, measuresFreed = false } = this.#deps;
     const freeTime = clock.now();
     const ended = (error: ImageCollectionError | null): CollectResult => ({ ...NOTHING_FREED, error });
     const listed = yield* this.listCandidates(freeTime, signal);
@@ -232,7 +204,13 @@ export class ImageCollector {
       return ended({ kind: 'capacity-zero', message, cause: null });
     }
     const { usagePercent, bytesToFree } = demand;
-    const pass = yield* this.spacePass(left.list, bytesToFree, freeTime, signal);
+    const before = space.available ?? 0;
+    // What others write meanwhile counts against it: the mark is one of the disk.
+    const measure = async (each: AbortSignal) => {
+      const now = await imageFs(each).catch(toError);
+      return now instanceof Error || now.available === null ? null : Math.max(0, now.available - before);
+    };
+    const pass = yield* this.spacePass(left.list, bytesToFree, freeTime, signal, measuresFreed ? measure : null);
     const result = { usagePercent, bytesToFree, freed: pass.freed };
     if (pass.error !== null) return { ...result, error: pass.error };
     this.#deps.afterSpacePass?.(pass.kept, freeTime);
@@ -283,18 +261,30 @@ export class ImageCollector {
 
   /** Asks which containers have come since a detection: answers with why an image is now in use, by record key. */
   async usersSince(list: Detection, signal: AbortSignal): Promise<(key: string) => string | null> {
-    const { runtime, volumes, rules } = this.#deps;
+    const { runtime, volumes } = this.#deps;
     const known = new Set(list.containers.map((each) => each.id));
     const containers = (await runtime.listContainers(signal)).filter((each) => !known.has(each.id));
     const mounted = containers.length === 0 ? [] : await volumes.of(containers, signal);
     const users = containers.map((each) => {
       const own = mounted.filter((volume) => volume.container === each.id);
-      return { id: each.id, keys: imageKeysInUse(list.images, [each], own, rules.runtimeHandlerAware) };
+      return { id: each.id, keys: this.#keysInUse(list.images, [each], own) };
     });
     return (key) => {
       const user = users.find((each) => each.keys.has(key));
       return user === undefined ? null : `used by container ${user.id.slice(0, 13)}`;
     };
+  }
+
+  #keysInUse(
+    images: readonly ImageRecord[],
+    containers: readonly ContainerRecord[],
+    mounted: MountedImages,
+  ): ReadonlySet<string> {
+    const { rules, alsoInUse } = this.#deps;
+    const keys = imageKeysInUse(images, containers, mounted, rules.runtimeHandlerAware);
+    const also = alsoInUse?.(images, containers, mounted);
+    if (also === undefined || also.size === 0) return keys;
+    return new Set([...keys, ...images.filter(({ id }) => also.has(id)).map((each) => this.keyOf(each))]);
   }
 
   /** The key under which an image is remembered. */

@@ -16,7 +16,7 @@ function candidate(lastUsed: number | null, firstDetected = 0): ImageCandidate {
 
 const byAge = test.macro((t, lastUsed: number | null, freeTime: number, gcBegan: number, goes: boolean) => {
   const times = { freeTime: instant(freeTime), gcBegan: instant(gcBegan) };
-  t.is(tooOld([candidate(lastUsed)], milliseconds(100), times).length, goes ? 1 : 0);
+  t.is(tooOld([candidate(lastUsed)], { maxAge: milliseconds(100) }, times).length, goes ? 1 : 0);
 });
 
 test('an image last used longer ago than the maximum age goes', byAge, 0, 201, 100, true);
@@ -25,8 +25,17 @@ test('one that was never used goes', byAge, null, 201, 100, true);
 test('nothing goes by age until the process has watched for longer than that', byAge, null, 200, 100, false);
 
 test('without a maximum age nothing goes by age', (t) => {
-  t.deepEqual(tooOld([candidate(null)], null, { freeTime: instant(1_000), gcBegan: instant(0) }), []);
+  t.deepEqual(tooOld([candidate(null)], { maxAge: null }, { freeTime: instant(1_000), gcBegan: instant(0) }), []);
 });
+
+const neverUsed = test.macro((t, firstDetected: number, goes: boolean) => {
+  const rules = { maxAge: milliseconds(100), neverUsedAgesFrom: 'first-seen' } as const;
+  const times = { freeTime: instant(1_000), gcBegan: instant(0) };
+  t.is(tooOld([candidate(null, firstDetected)], rules, times).length, goes ? 1 : 0);
+});
+
+test('where age counts from the first sight, an image that was pulled just now stays', neverUsed, 999, false);
+test('and one that nobody used since goes when it is too old', neverUsed, 899, true);
 
 const forSpace = test.macro((t, lastUsed: number | null, firstDetected: number, why: string | null) => {
   t.deepEqual<unknown, unknown>(passedOver(candidate(lastUsed, firstDetected), instant(1_000), milliseconds(100)), why);

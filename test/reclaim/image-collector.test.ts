@@ -1,6 +1,7 @@
 import test from 'ava';
 import { ImageCollector, type ImageCollectorDeps } from '../../src/reclaim/image-collector.js';
 import { askEveryContainer } from '../../src/reclaim/image-mounts.js';
+import { usersBeside } from '../../src/reclaim/image-users.js';
 import { bytes, instant, milliseconds } from '../../src/units/units.js';
 import { ImageRuntime, mountingContainer } from '../conformance/fakes/image-runtime.js';
 import { imageRecord } from '../conformance/fakes/records.js';
@@ -127,4 +128,61 @@ test('an end that is asked for stops both passes before the next image', async (
   const { result } = await told(collector.collect(instant(0), full, end.signal));
   t.is(result.error?.kind, 'aborted');
   t.deepEqual(remaining(runtime), ['b']);
+});
+
+/** A container that runs image `a` by id and names `b` by the tag that its next start will run. */
+const RETAGGED = { ...mountingContainer({ id: 'app', imageId: 'a' }), image: 'b:1' };
+
+test('by name an image stays that a container only names by tag, and so does the sandbox image', async (t) => {
+  const { runtime, collector } = scene({ alsoInUse: usersBeside({ sandboxImage: 'c:1', byName: true }) });
+  runtime.images = [
+    ...runtime.images,
+    ...['c', 'd'].map((id) => imageRecord({ id, tags: [`${id}:1`], size: bytes(10) })),
+  ];
+  runtime.containers = [RETAGGED];
+  await told(collector.deleteUnused(SIGNAL));
+  t.deepEqual(remaining(runtime), ['a', 'b', 'c']);
+});
+
+test('without it the kubelet keeps what is named by id, and the sandbox image all the same', async (t) => {
+  const { runtime, collector } = scene({ alsoInUse: usersBeside({ sandboxImage: 'c:1', byName: false }) });
+  runtime.images = [...runtime.images, imageRecord({ id: 'c', tags: ['c:1'], size: bytes(10) })];
+  runtime.containers = [RETAGGED];
+  await told(collector.deleteUnused(SIGNAL));
+  t.deepEqual(remaining(runtime), ['a', 'c']);
+});
+
+test('by name an image is spared that a container has come to name since the candidates were chosen', async (t) => {
+  const { runtime, collector } = scene({
+    alsoInUse: usersBeside({ sandboxImage: null, byName: true }),
+    removeImage: async (image) => {
+      await runtime.removeImage(image);
+      runtime.containers = [{ ...mountingContainer({ id: 'newcomer', imageId: 'c' }), image: 'b:1' }];
+    },
+  });
+  runtime.images = [...runtime.images, imageRecord({ id: 'c', tags: ['c:1'], pinned: true })];
+  const { events } = await told(collector.deleteUnused(SIGNAL));
+  t.deepEqual(remaining(runtime), ['b', 'c']);
+  t.deepEqual(
+    events.map((event) => (event.kind === 'spared' ? event.why : event.kind)),
+    ['collected', 'used by container newcomer'],
+  );
+});
+
+/** A disk of 100 bytes, all of them used, on which an image of 10 bytes as listed takes `each`. */
+async function spaceRun(each: number, measuresFreed: boolean) {
+  const { runtime, collector } = scene({ measuresFreed });
+  runtime.images = ['a', 'b', 'c', 'd'].map((id) => imageRecord({ id, tags: [`${id}:1`], size: bytes(10) }));
+  const imageFs = async () => ({ capacity: bytes(100), available: bytes((4 - runtime.images.length) * each) });
+  const { result } = await told(collector.collect(instant(0), imageFs, SIGNAL));
+  return { left: remaining(runtime), error: result.error?.kind ?? null, freed: Number(result.freed) };
+}
+
+test('where the disk is looked at, a run ends as soon as the low mark is reached there', async (t) => {
+  t.deepEqual(await spaceRun(20, true), { left: ['b', 'c', 'd'], error: null, freed: 20 });
+  t.deepEqual(await spaceRun(20, false), { left: ['c', 'd'], error: null, freed: 20 });
+});
+
+test('and goes on where the images bring less than is listed', async (t) => {
+  t.deepEqual(await spaceRun(7, true), { left: ['d'], error: null, freed: 21 });
 });
