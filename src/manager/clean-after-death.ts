@@ -5,12 +5,15 @@ import type { ContainerRecord, RuntimePort } from '../ports/runtime.js';
 import type { ContainerDeletor } from '../reclaim/container-deletor.js';
 import { RELIST_EVERY, Relister, relistedPods } from '../reclaim/relister.js';
 import { messageOf, toError } from '../reclaim/removal.js';
+import type { Milliseconds } from '../units/units.js';
 
 /** What noticing deaths needs. */
 export interface CleanAfterDeathDeps {
   readonly runtime: Pick<RuntimePort, 'listContainers' | 'listSandboxes'>;
   readonly deletor: ContainerDeletor;
   readonly clock: Clock;
+  /** Between two lists; the kubelet's second unless given. */
+  readonly pause?: Milliseconds;
   /** Asked when something died. */
   answers(signal: AbortSignal): Promise<PodAnswers>;
 }
@@ -42,7 +45,7 @@ export async function* cleanAfterDeaths(deps: CleanAfterDeathDeps, signal: Abort
       yield { kind: 'gc-dropped', at: clock.now(), what: 'pod events', message };
     }
     yield* cleanUp(deps, relister, signal);
-    await clock.sleep(RELIST_EVERY, signal);
+    await clock.sleep(deps.pause ?? RELIST_EVERY, signal);
   }
 }
 

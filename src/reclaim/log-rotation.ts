@@ -158,7 +158,7 @@ export async function compressLog(logFiles: LogFilesPort, path: string): Promise
 
 /**
  * Gives the current log its rotated name and has the runtime open a new one. When that fails the name is given back, since the
- * runtime goes on writing into the file. `siblings` are the log's rotated files. Answers with the path of the rotated file.
+ * runtime goes on writing into the file; not where a new file shows that it was opened. `siblings` are the log's rotated files. Answers with the path of the rotated file.
  */
 export async function rotateCurrent(
   deps: RotateDeps,
@@ -173,6 +173,9 @@ export async function rotateCurrent(
   try {
     await deps.runtime.reopenContainerLog(id, signal);
   } catch (error) {
+    // A call that broke off may have been carried out: then there is a new file, and the old name would hide it from everybody.
+    const reopened = await deps.logFiles.size(path).catch(toError);
+    if (typeof reopened === 'number') throw error;
     const back = await deps.logFiles.rename(rotatedTo, path).then(() => null, toError);
     if (back === null) throw error;
     const what = `${messageOf(error)}; its name could not be given back either, lines go to ${rotatedTo}`;

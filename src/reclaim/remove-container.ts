@@ -52,18 +52,27 @@ export async function removeDeadContainer(
 /** Somebody was faster. */
 const GONE: Removed = { kind: 'skipped', why: 'it is gone already' };
 
-/** The logs of containers under a pod log root, with the links to them. */
+/** Where logs and the links to them lie. */
+export interface LogPlaces {
+  readonly podLogsDir: string;
+  /** Null = this node has no links to container logs, or somebody else looks after them. */
+  readonly logLinksDir: string | null;
+}
+
+/** The logs of containers under a pod log root, with the links to them. One that lies elsewhere is not touched, and keeps nothing. */
 export function containerLogs(
   files: Pick<FilesPort, 'removeLogs'>,
   logFiles: Pick<LogFilesPort, 'remove'>,
-  places: { readonly podLogsDir: string; readonly logLinksDir: string },
+  { podLogsDir, logLinksDir }: LogPlaces,
 ): ContainerLogs {
   return {
     async remove(container, logPath) {
-      if (logPath !== '') await files.removeLogs(places.podLogsDir, logPath);
+      if (logPath.startsWith(podLogsDir.endsWith('/') ? podLogsDir : `${podLogsDir}/`)) {
+        await files.removeLogs(podLogsDir, logPath);
+      }
       const { pod } = container;
-      if (pod === null) return;
-      await logFiles.remove(logLinkPath(places.logLinksDir, `${pod.name}_${pod.namespace}`, container));
+      if (pod === null || logLinksDir === null) return;
+      await logFiles.remove(logLinkPath(logLinksDir, `${pod.name}_${pod.namespace}`, container));
     },
   };
 }

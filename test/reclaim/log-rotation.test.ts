@@ -3,6 +3,7 @@ import test from 'ava';
 import { logStamp } from '../../src/gc/plan-rotation.js';
 import { LogRotation } from '../../src/reclaim/log-rotation.js';
 import { type Instant, instant, milliseconds } from '../../src/units/units.js';
+import { refusal } from '../conformance/fakes/image-runtime.js';
 import { LogRuntime } from '../conformance/fakes/log-runtime.js';
 import { LogTree } from '../conformance/fakes/log-tree.js';
 import { told } from '../conformance/fakes/run-events.js';
@@ -65,6 +66,25 @@ test('a reopen that fails gives the name back, and says so', async (t) => {
   runtime.reopenFailsFor = ['a'];
   const { events } = await told(rotation.pass(SIGNAL));
   t.deepEqual([...tree.files], [[`${ROOT}/a.log`, 'lines']]);
+  t.deepEqual(
+    events.map((event) => event.kind),
+    ['log-not-rotated'],
+  );
+});
+
+test('a reopen that was carried out although its call broke off keeps the new file and the old one', async (t) => {
+  const { clock, tree, runtime, rotation, write } = scene();
+  write('a', 'lines');
+  const reopen = runtime.reopenContainerLog.bind(runtime);
+  runtime.reopenContainerLog = async (id) => {
+    await reopen(id);
+    throw refusal('ReopenContainerLog');
+  };
+  const { events } = await told(rotation.pass(SIGNAL));
+  t.deepEqual([...tree.files].toSorted(), [
+    [`${ROOT}/a.log`, ''],
+    [`${ROOT}/a.log.${logStamp(clock.wall())}`, 'lines'],
+  ]);
   t.deepEqual(
     events.map((event) => event.kind),
     ['log-not-rotated'],

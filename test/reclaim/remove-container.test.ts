@@ -59,3 +59,11 @@ test('one of an unknown state is stopped first; what cannot be told after that t
     [['StopContainer'], ['StopContainer', 'RemoveContainer']],
   );
 });
+
+test('a log that lies elsewhere is not touched, and keeps no container', async (t) => {
+  const { runtime, tree, remove } = scene('exited');
+  runtime.logPathOf = () => '/elsewhere/0.log';
+  tree.files.set('/elsewhere/0.log', 'lines');
+  t.deepEqual(await remove(), { kind: 'removed' });
+  t.true(tree.files.has('/elsewhere/0.log'));
+});
