@@ -5,7 +5,7 @@ import { planSandboxes } from '../gc/plan-sandboxes.js';
 import type { Clock } from '../ports/clock.js';
 import type { FilesPort } from '../ports/files.js';
 import type { PodRecord, PodsPort } from '../ports/pods.js';
-import type { ContainerRecord, RuntimePort } from '../ports/runtime.js';
+import type { ContainerRecord, ContainerStatusRecord, RuntimePort } from '../ports/runtime.js';
 import { type Bytes, milliseconds } from '../units/units.js';
 import { layerUsage } from './layer-usage.js';
 import { carryOut, failureOf, messageOf, type Removal, type Removed, toError } from './removal.js';
@@ -155,8 +155,7 @@ export function containerRemoval(
     subject,
     async carryOut(signal): Promise<Removed> {
       const { runtime, files } = deps;
-      if (container.state === 'unknown') await runtime.stopContainer(container.id, UNKNOWN_STATE_GRACE, signal);
-      const status = await runtime.containerStatus(container.id, signal);
+      const status = await settledStatus(runtime, container.id, signal);
       if (status === null) return { kind: 'removed' };
       if (status.state === 'running') return { kind: 'skipped', why: 'it runs now' };
       if (status.state === 'unknown') return { kind: 'skipped', why: 'the runtime cannot tell whether it runs' };
@@ -168,6 +167,18 @@ export function containerRemoval(
       return { kind: 'removed', besides };
     },
   };
+}
+
+/** The state now, not that of the plan; what nobody knows to have ended is stopped first, and looked at again. */
+async function settledStatus(
+  runtime: RuntimePort,
+  id: string,
+  signal: AbortSignal,
+): Promise<ContainerStatusRecord | null> {
+  const status = await runtime.containerStatus(id, signal);
+  if (status?.state !== 'unknown') return status;
+  await runtime.stopContainer(id, UNKNOWN_STATE_GRACE, signal);
+  return runtime.containerStatus(id, signal);
 }
 
 function sandboxRemoval(runtime: RuntimePort, sandbox: PlannedSandbox, reason: string): Removal {

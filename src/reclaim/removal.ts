@@ -1,6 +1,6 @@
 import type { Availability, EventOf, EvictionEvent, ReclaimOutcome, RemovalSubject } from '../eviction/event.js';
 import { RuntimeError } from '../ports/runtime.js';
-import { type Bytes, bytes, elapsed, milliseconds } from '../units/units.js';
+import { type Bytes, bytes, elapsed, type Milliseconds, milliseconds } from '../units/units.js';
 import {
   isReached,
   missingBytes,
@@ -9,7 +9,7 @@ import {
   type ReclaimStepRun,
   type StepResult,
 } from './run.js';
-import { hasRisen, type Settled, settle, USUALLY_COMES_WITHIN } from './settle.js';
+import { COMES_WITH_THE_CALL, hasRisen, type Settled, settle, USUALLY_COMES_WITHIN } from './settle.js';
 
 /** What came of one removal. `skipped`: a last look showed that it must not go. */
 export type Removed =
@@ -34,11 +34,20 @@ export interface RemovalManner {
 
 /** That many successful removals in a row without any measured gain end the collecting. */
 const NO_EFFECT_AFTER = 5;
+/** How often a removal is tried that fails for want of space. */
+const MOST_TRIES = 3;
+/**
+ * Below so much available removals go one at a time: side by side two of them need more free pages of the runtime's database
+ * than it has left (seen on containerd 1.6 and 2.4; one by one none of 60 failed on a disk refilled before each).
+ */
+const ALMOST_FULL = 1024 * 1024;
 
 interface BatchEnd {
   readonly progress: Progress;
   /** Why the collecting ends here; null = it goes on. */
   readonly failure: ReclaimOutcome | null;
+  /** What the runtime could not remove for want of space: to be tried again when some has come back. */
+  readonly again: readonly Removal[];
 }
 
 interface Progress {
@@ -61,6 +70,7 @@ export async function* carryOut(plan: readonly Removal[], manner: RemovalManner,
     result: nothingRemoved('exhausted'),
   };
   let isTold = false;
+  const tries = new Map<Removal, number>();
   for (;;) {
     progress = await afterLateSpace(progress, run);
     const outcome = endOf(left, progress, run);
@@ -72,6 +82,12 @@ export async function* carryOut(plan: readonly Removal[], manner: RemovalManner,
     const next = yield* oneBatch(batch, manner, progress, run);
     progress = next.progress;
     if (next.failure !== null) return { ...progress.result, outcome: next.failure };
+    const again = next.again.filter((each) => (tries.get(each) ?? 0) < MOST_TRIES);
+    if (again.length === 0) continue;
+    for (const each of again) tries.set(each, (tries.get(each) ?? 1) + 1);
+    // A runtime that found no room to record a removal finds some when what went meanwhile has come back.
+    progress = { ...progress, available: await waitForLateSpace(progress.available, run) };
+    left = [...again, ...left];
   }
 }
 
@@ -120,14 +136,16 @@ async function* oneBatch(
       what: 'the users of what is to be removed',
       message: messageOf(forbidden),
     };
-    return { progress, failure: failureOf(forbidden) };
+    return { progress, failure: failureOf(forbidden), again: [] };
   }
   const attempts = await Promise.all(batch.map((removal) => attempt(removal, forbidden(removal.subject), run)));
   const done = attempts.map((each) => each.event);
   yield* done;
   const failure = attempts.some((each) => each.error !== null && isLost(each.error)) ? 'runtime-lost' : null;
+  const triesAgain = run.policy.gc.amount === 'until-target';
+  const again = batch.filter((_, index) => triesAgain && isForWantOfSpace(attempts[index]?.error));
   const removed = done.filter((event) => event.kind === 'removed');
-  if (removed.length === 0) return { progress: { ...progress, available: await run.look() }, failure };
+  if (removed.length === 0) return { progress: { ...progress, available: await run.look() }, failure, again };
   const claims = removed.map((event) => event.subject.claimed);
   const claimed = claims.every((each) => each !== null) ? bytes(claims.reduce((sum, each) => sum + each, 0)) : null;
   const besides = attempts.reduce((sum, each) => sum + (each.besides ?? 0), 0);
@@ -144,6 +162,7 @@ async function* oneBatch(
   const hadEffect = settled.rose || removed.some((event) => hasRisen(event.availableBefore, event.availableAfter));
   return {
     failure,
+    again,
     progress: {
       available: settled.available,
       bytesPerClaimed: learned(progress, claimed, settled.available, run),
@@ -200,11 +219,21 @@ async function settleBatch(
   // Claims are in bytes: how many inodes will come back nobody says.
   const expected = run.goals.every((goal) => goal.signal.endsWith('.available')) ? claimed : null;
   if (isLate) run.late.expect(expected, withMoreBytes(progress.available, besides), run.clock.now());
-  const limit = isLate && claimed === null ? USUALLY_COMES_WITHIN : milliseconds(0);
+  const limit = waitAfterBatch(claimed, isLate, run);
   const settled = await settle(run, progress.available, claimed, limit);
   if (isLate || claimed === null) run.late.saw(settled.available);
   else run.late.sawBeside(settled.available);
   return settled;
+}
+
+/**
+ * Late space is only waited for here where nobody knows how much it is; else the account decides. What comes with the call has
+ * a moment, as XFS gives back in the background.
+ */
+function waitAfterBatch(claimed: Bytes | null, isLate: boolean, run: ReclaimRun): Milliseconds {
+  if (!run.policy.gc.waitsForSpace) return milliseconds(0);
+  if (isLate) return claimed === null ? USUALLY_COMES_WITHIN : milliseconds(0);
+  return claimed === null ? milliseconds(0) : COMES_WITH_THE_CALL;
 }
 
 function withMoreBytes(available: Availability, more: number): Availability {
@@ -239,6 +268,7 @@ export async function waitForLateSpace(available: Availability, run: ReclaimRun)
 function batchSize(left: readonly Removal[], manner: RemovalManner, progress: Progress, run: ReclaimRun): number {
   const most = Math.min(run.policy.gc.concurrency, left.length);
   if (run.policy.gc.amount === 'everything') return most;
+  if (isAlmostFull(progress.available)) return 1;
   // The claims of what is still coming may be old, and the removal of one image makes the runtime collect the rest as well.
   if (manner.spaceComes === 'at-once' && run.late.outstanding(run.clock.now()) !== 0) return 1;
   const missing = missingBytes(run, progress.available);
@@ -249,6 +279,14 @@ function batchSize(left: readonly Removal[], manner: RemovalManner, progress: Pr
     expected += (left[size]?.subject.claimed ?? 0) * progress.bytesPerClaimed;
   }
   return most;
+}
+
+function isAlmostFull(available: Availability): boolean {
+  return Object.entries(available).some(([signal, left]) => signal.endsWith('.available') && left < ALMOST_FULL);
+}
+
+function isForWantOfSpace(error: Error | null | undefined): boolean {
+  return error instanceof RuntimeError && error.kind === 'no-space';
 }
 
 /** What a claimed byte brought in this batch, blended with what it brought before; unchanged where nothing can be told. */

@@ -5,6 +5,8 @@ import { isReached, type ReclaimRun } from './run.js';
 
 /** How often free space is looked at while it comes back; one look costs some 20 µs. */
 const LOOK_EVERY = milliseconds(20);
+/** How long the space of an image may take: at once on ext4, within 48 ms on XFS, which frees in the background; measured. */
+export const COMES_WITH_THE_CALL = milliseconds(100);
 /** How long is waited between batches when nobody knows what a batch held: what it took in all but one measurement. */
 export const USUALLY_COMES_WITHIN = milliseconds(650);
 

@@ -135,7 +135,9 @@ export const CONTAINER_CONTRACT: Contract = {
   'a stop whose deadline is shorter than its grace never kills, and one without grace ends it': async (t, scene) => {
     const id = await scene.container(await scene.pod('deadline'), { script: STUBBORN });
     await delayForTrap();
-    t.is((await outcomeOf(scene.stop(id, 1, 300))).code, status.DEADLINE_EXCEEDED);
+    // Which of the two sides notices the deadline first is chance.
+    const { code } = await outcomeOf(scene.stop(id, 1, 300));
+    t.true(code === status.DEADLINE_EXCEEDED || code === status.CANCELLED, `code ${code}`);
     // That something never happens shows only after the time at which it would have.
     await delay(1_500);
     t.is((await scene.listed(id))?.state, ContainerState.CONTAINER_RUNNING);
