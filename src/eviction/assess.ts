@@ -21,10 +21,8 @@ import type { Threshold, ThresholdId } from './threshold.js';
 export interface EvictionSettings {
   /** Thresholds in force, containerfs copies included. */
   readonly thresholds: readonly Threshold[];
-  /** Of these, the ones that the layout added: with the kubelet they count from the pass after it was told. Absent = none. */
-  readonly appended?: ReadonlySet<ThresholdId>;
-  /** The user's own that the layout took away; with the kubelet they still count in the pass in which it was told. */
-  readonly dropped?: readonly Threshold[];
+  /** Those of the pass in which the layout is told, where that pass goes by others. Absent = the same. */
+  readonly ofFirstPass?: readonly Threshold[];
   readonly transitionPeriod: Milliseconds;
   readonly policy: Policy;
   readonly lines: LineBook;
@@ -64,7 +62,8 @@ export function assess(
     policy.eviction.lineAboveCapacity === 'set-aside' ? stillAboveCapacity(state, settings, observations) : [];
   const thresholds = countingNow(state, settings).filter((each) => !setAside.includes(each));
   const below = thresholdsBelow(thresholds, observations, 'line', lines);
-  const unresolved = thresholds.filter((each) => state.unresolved.includes(each.id));
+  const known = [...thresholds, ...heldBeside(thresholds, settings)];
+  const unresolved = known.filter((each) => state.unresolved.includes(each.id));
   const met = mergeThresholds(below, thresholdsBelow(unresolved, observations, 'target', lines));
   // What was due and cannot be seen is neither met nor cleared: seen again short of its target, it is due at once.
   const unseen =
@@ -72,8 +71,7 @@ export function assess(
   const firstMet = firstMetTimes([...met, ...unseen], state.firstMet, now);
   const due = pastGrace(met, firstMet, now);
   // Where one alone is served, the configured order chooses it; where all are, those below their line come before their bands.
-  const inOrder =
-    policy.eviction.filesystemsPerPass === 'first' ? thresholds.filter((each) => due.includes(each)) : due;
+  const inOrder = policy.eviction.filesystemsPerPass === 'first' ? known.filter((each) => due.includes(each)) : due;
   const pressing = stillPressing(state, below, thresholds, observations, lines);
   const holding = conditionsOf(policy.eviction.conditionEnds === 'target' ? pressing : met);
   const times = conditionTimes(state.conditionTimes, holding, now);
@@ -95,11 +93,18 @@ export function assess(
   };
 }
 
-/** The thresholds that this pass goes by: the kubelet read its list before the layout changed it. */
+/** The thresholds that this pass goes by. */
 function countingNow(state: EvictionState, settings: EvictionSettings): readonly Threshold[] {
-  const { thresholds, appended, dropped = [], policy } = settings;
-  if (!state.isLayoutNew || policy.eviction.derivedThresholds === 'at-once') return thresholds;
-  return [...thresholds.filter(({ id }) => appended?.has(id) !== true), ...dropped];
+  const { thresholds, ofFirstPass = thresholds, policy } = settings;
+  return state.isLayoutNew && policy.eviction.derivedThresholds === 'from-second-pass' ? ofFirstPass : thresholds;
+}
+
+/** Entries that counted in the first pass alone. The kubelet holds those that were due, as it holds any other. */
+function heldBeside(thresholds: readonly Threshold[], settings: EvictionSettings): readonly Threshold[] {
+  const { ofFirstPass = [], policy } = settings;
+  if (policy.eviction.derivedThresholds === 'at-once') return [];
+  const ids = new Set([...thresholds, ...settings.thresholds].map(({ id }) => id));
+  return ofFirstPass.filter(({ id }) => !ids.has(id));
 }
 
 /** The thresholds whose line lies above the capacity; one that cannot be seen is what it was. */

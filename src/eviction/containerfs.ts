@@ -52,14 +52,26 @@ export function deriveContainerfs(configured: readonly Threshold[], layout: FsLa
   return { thresholds, appended, replaced };
 }
 
-/** Of the user's own entries, those that went without another in their place: the disk that they share has none of that kind. */
-export function droppedEntries(
+/**
+ * The thresholds that the kubelet's pass goes by in which the layout is told: it has read its list before. What is replaced in place
+ * counts at once, up to the first one that has to be appended: that moves the list, and what changes in the new one is not seen.
+ */
+export function thresholdsOfFirstPass(
   configured: readonly Threshold[],
-  { thresholds, replaced }: DerivedThresholds,
+  { thresholds, appended, replaced }: DerivedThresholds,
 ): readonly Threshold[] {
-  return configured.filter(
-    ({ id, signal, urgency }) =>
-      replaced.includes(id) &&
-      !thresholds.some((each) => each.isDerived && each.signal === signal && each.urgency.kind === urgency.kind),
-  );
+  const changes = ORDER.map(([part, urgency]) => {
+    const isOne = (each: Threshold) => each.signal === `containerfs.${part}` && each.urgency.kind === urgency;
+    return {
+      own: configured.findLast((each) => isOne(each) && replaced.includes(each.id)),
+      derived: thresholds.find((each) => isOne(each) && each.isDerived && !appended.includes(each.id)),
+    };
+  });
+  // An entry that nobody wrote is appended, be it an inert one where the disk has no such threshold.
+  const moved = changes.findIndex(({ own }) => own === undefined);
+  const inPlace = moved === -1 ? changes : changes.slice(0, moved);
+  return configured.flatMap((each) => {
+    const change = inPlace.find(({ own }) => own === each);
+    return change === undefined ? [each] : (change.derived ?? []);
+  });
 }

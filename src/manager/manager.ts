@@ -2,7 +2,7 @@ import { defer, from, type Observable } from 'rxjs';
 import { type AdmissionAnswer, admit, type Newcomer } from '../eviction/admission.js';
 import type { EvictionSettings } from '../eviction/assess.js';
 import { type CadenceSettings, pauseBeforeNextLook } from '../eviction/cadence.js';
-import { deriveContainerfs, droppedEntries } from '../eviction/containerfs.js';
+import { deriveContainerfs, thresholdsOfFirstPass } from '../eviction/containerfs.js';
 import { LineBook } from '../eviction/evaluate.js';
 import type { EvictionEvent } from '../eviction/event.js';
 import type { Policy } from '../eviction/policy.js';
@@ -87,8 +87,7 @@ export function settingsByLayout(
         : { thresholds: deps.thresholds, appended: [], replaced: [] };
     const settings: EvictionSettings = {
       thresholds: derived.thresholds,
-      appended: new Set(derived.appended),
-      dropped: droppedEntries(deps.thresholds, derived),
+      ofFirstPass: quirk === null ? thresholdsOfFirstPass(deps.thresholds, derived) : deps.thresholds,
       transitionPeriod: deps.transitionPeriod,
       policy: deps.policy,
       lines: new LineBook(),

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { deriveContainerfs } from '../../src/eviction/containerfs.js';
+import { deriveContainerfs, thresholdsOfFirstPass } from '../../src/eviction/containerfs.js';
 import { limitText } from '../../src/eviction/explain.js';
 import type { FsLayout } from '../../src/eviction/layout.js';
 import type { Threshold } from '../../src/eviction/threshold.js';
@@ -103,3 +103,32 @@ test('of two equal entries of the user the last one is replaced, as in the kubel
     'containerfs.available hard 1Gi + nothing',
   ]);
 });
+
+const HARD = threshold('containerfs.available', '500Mi', { id: 'hard' });
+const SOFT = threshold('containerfs.available', '700Mi', { id: 'soft', graceSeconds: 60 });
+const INODES = threshold('containerfs.inodesFree', '700', { id: 'inodes' });
+const SOURCES = [
+  threshold('nodefs.available', '1Gi'),
+  threshold('nodefs.available', '2Gi', { graceSeconds: 60 }),
+  threshold('nodefs.inodesFree', '5%'),
+];
+const DERIVED_HARD = 'containerfs.available/hard/derived';
+const DERIVED_SOFT = 'containerfs.available/soft/derived';
+const FIRST: readonly [title: string, own: readonly Threshold[], sources: readonly Threshold[], ids: string[]][] = [
+  ['what is appended does not count', [], SOURCES, []],
+  ['what is replaced before anything is appended counts', [HARD, SOFT], SOURCES, [DERIVED_HARD, DERIVED_SOFT]],
+  ['what is replaced after something was appended is still the user’s', [SOFT, INODES], SOURCES, ['soft', 'inodes']],
+  ['one that the disk has nothing for is gone at once', [HARD], [], []],
+  ['or still there, after something inert was appended', [SOFT], [], ['soft']],
+];
+
+for (const [title, own, sources, ids] of FIRST) {
+  test(`in the kubelet’s pass in which the layout is told, ${title}`, (t) => {
+    const configured = [...own, ...sources];
+    const first = thresholdsOfFirstPass(configured, deriveContainerfs(configured, 'one-disk'));
+    t.deepEqual(
+      first.map(({ id }) => id),
+      [...ids, ...sources.map(({ id }) => id)],
+    );
+  });
+}
