@@ -8,6 +8,7 @@ import { imageGcMarksFault } from './image-gc-rules.js';
 import { KEYS } from './key-table.js';
 import type { KeyName } from './keys.js';
 import type { Effective } from './merge.js';
+import { podsFromOf, staticPodPathOf } from './pod-sources.js';
 import { type Origin, type Problem, problemOf } from './problem.js';
 import { SettingReader } from './setting-reader.js';
 import type { Profile, Settings } from './settings.js';
@@ -35,6 +36,9 @@ export function buildSettings(effective: Effective, profile: Profile): Built {
     runtimeRequestTimeout: positiveDuration(read, 'runtimeRequestTimeout'),
     rootDir: read.path('rootDir') ?? '/var/lib/kubelet',
     podLogsDir: read.path('podLogsDir') ?? '/var/log/pods',
+    staticPodPath: staticPodPathOf(read),
+    podsFrom: podsFromOf(read),
+    podsFromAnywhere: read.boolean('podsFromAnywhere'),
     thresholds: reading.thresholds,
     enforceNodeAllocatable: read.list('enforceNodeAllocatable'),
     mergeDefaultEvictionSettings: read.boolean('mergeDefaultEvictionSettings'),

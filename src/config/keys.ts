@@ -11,6 +11,7 @@ export const KEY_ALIASES: Readonly<Record<string, KeyName>> = { runtimeEndpoint:
 export const FLAG_ALIASES: Readonly<Record<string, string>> = {
   'container-runtime-endpoint': 'runtime-endpoint',
   'pod-log-dir': 'pod-logs-dir',
+  'pod-manifest-path': 'static-pod-path',
 };
 
 const BY_NAME: ReadonlyMap<string, KeyRow> = new Map(KEYS.map((row) => [row.name, row]));

@@ -72,6 +72,12 @@ export interface Settings {
   readonly rootDir: string;
   /** Where the pods' log directories lie. */
   readonly podLogsDir: string;
+  /** Absolute path of static pod manifests, a directory or a file; null = none is read. */
+  readonly staticPodPath: string | null;
+  /** `http://…` where a kubelet lists its pods; null = nobody is asked. */
+  readonly podsFrom: string | null;
+  /** Whether that may be another machine. */
+  readonly podsFromAnywhere: boolean;
   /** Configured thresholds in the kubelet's order: hard, soft, then the allocatable copies. */
   readonly thresholds: readonly Threshold[];
   /** What is held against node allocatable; with `pods` hard memory thresholds were copied for the pods' cgroup. */

@@ -3,7 +3,7 @@ import { systemClock } from '../adapters/host/clock.js';
 import { type HostFiles, hostFiles } from '../adapters/host/files.js';
 import { type HostMounts, hostMounts } from '../adapters/host/mounts.js';
 import { hostNodeStats } from '../adapters/host/node-stats.js';
-import { criPods } from '../adapters/pods/cri-pods.js';
+import { combinedPods } from '../adapters/pods/combined-pods.js';
 import type { Settings } from '../config/settings.js';
 import { POLICIES } from '../eviction/policy.js';
 import type { Signal } from '../eviction/signal.js';
@@ -62,7 +62,7 @@ export function buildParts(settings: Settings, node: NodeFacts, replacements: Re
   const policy = POLICIES[settings.profile];
   const { rootDir, podLogsDir } = settings;
   const podVolumesDir = `${rootDir}/pods`;
-  const pods = criPods();
+  const pods = combinedPods({ ...settings, clock });
   const imageGC = createImageGC({
     runtime,
     clock,

@@ -37,6 +37,9 @@ export async function* runPass(
   } catch (error) {
     yield { kind: 'pass-failed', at: pass.now(), message: messageOf(error) };
   }
+  for (const problem of deps.pods.takeProblems?.() ?? []) {
+    yield* pass.tell({ kind: 'list-failed', at: pass.now(), ...problem });
+  }
   return pass.state;
 }
 

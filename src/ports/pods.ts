@@ -27,6 +27,13 @@ export interface PodRecord {
   readonly labels: Readonly<Record<string, string>>;
 }
 
+/** What a source of pods could not say. The pods are listed all the same; what only that source knows is unknown. */
+export interface PodsProblem {
+  /** What could not be listed. */
+  readonly what: string;
+  readonly message: string;
+}
+
 /** Lists the pods of this node from what the runtime lists. */
 export interface PodsPort {
   list(
@@ -34,4 +41,9 @@ export interface PodsPort {
     sandboxes: readonly SandboxRecord[],
     signal?: AbortSignal,
   ): Promise<readonly PodRecord[]>;
+  /**
+   * What the latest listing met for the first time; asked again it is silent until something else goes wrong, or the same anew.
+   * Absent where the runtime is the only source: then a failure rejects.
+   */
+  takeProblems?(): readonly PodsProblem[];
 }
