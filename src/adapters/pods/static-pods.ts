@@ -84,9 +84,12 @@ export class StaticPods {
         const file = await readFileAnew(path, this.#files.get(path));
         if (file !== null) files.set(path, file);
       }
+      if (paths.length > MOST_FILES) {
+        const problem = `Cannot read the others as no more than ${MOST_FILES} files are read: ${paths.length} files`;
+        files.set(this.#path, { stamp: '', facts: null, problems: [problem] });
+      }
       this.#files = files;
-      const rule = `no more than ${MOST_FILES} files are read`;
-      return paths.length > MOST_FILES ? `Cannot read the others as ${rule}: ${paths.length} files` : null;
+      return null;
     } catch (error) {
       return `Cannot read the path as it must be a directory or a file that is there: ${codeOf(error)}`;
     }
