@@ -20,7 +20,9 @@ export function podsFromOf(read: SettingReader): string | null {
   if (value === null) return null;
   const url = URL.canParse(value) ? new URL(value) : null;
   const rule = url === null ? SHAPE : faultOf(url, read.boolean('podsFromAnywhere'));
-  if (rule !== null) read.tell('error', 'BAD_VALUE', 'podsFrom', rule, value);
+  // A password must not come into a log by the message that refuses it.
+  const named = url === null || url.password === '' ? value : url.host;
+  if (rule !== null) read.tell('error', 'BAD_VALUE', 'podsFrom', rule, named);
   return url === null ? value : url.href;
 }
 
