@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { PodRecord, PodSource, PodsPort, PodsProblem } from '../../ports/pods.js';
 import { type Bytes, bytes, type Milliseconds } from '../../units/units.js';
 import { criPods } from './cri-pods.js';
-import { KubeletPods, type PodsAnswer } from './kubelet-pods.js';
+import { KubeletPods, type KubeletPodsLimits, type PodsAnswer } from './kubelet-pods.js';
 import { matchStatic } from './match-static.js';
 import type { PodFacts } from './pod-object.js';
 import { StaticPods } from './static-pods.js';
@@ -16,6 +16,8 @@ export interface PodSources {
   /** Directory or file of static pods; null = none is read. */
   readonly staticPodPath: string | null;
   readonly clock: Clock;
+  /** Other limits than the usual ones for a conversation with the endpoint. */
+  readonly limits?: KubeletPodsLimits;
 }
 
 /**
@@ -23,9 +25,9 @@ export interface PodSources {
  * endpoint wins over manifests, these over the runtime; what nobody says stays null. A source that fails is told and takes nothing
  * from the list.
  */
-export function combinedPods({ podsFrom, staticPodPath, clock }: PodSources): PodsPort {
+export function combinedPods({ podsFrom, staticPodPath, clock, limits }: PodSources): PodsPort {
   const runtime = criPods();
-  const kubelet = podsFrom === null ? null : new KubeletPods(podsFrom, clock);
+  const kubelet = podsFrom === null ? null : new KubeletPods(podsFrom, clock, limits);
   const manifests = staticPodPath === null ? null : new StaticPods(staticPodPath, clock);
   const problems = new ProblemBook();
   return {

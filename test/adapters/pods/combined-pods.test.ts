@@ -10,7 +10,9 @@ import { apiPod, kubeletEndpoint, listing } from './kubelet-endpoint.js';
 import { containerOf, sandboxOf } from './records.js';
 
 const MIB = 1024 * 1024;
-const NOWHERE = { podsFrom: null, staticPodPath: null } as const;
+/** On a busy machine an answer may take long without being late. */
+const limits = { timeout: milliseconds(30_000), maxBytes: 1 << 20 };
+const NOWHERE = { podsFrom: null, staticPodPath: null, limits } as const;
 
 function manifests(t: ExecutionContext, ...specs: readonly { readonly name: string; readonly spec: object }[]): string {
   const path = mkdtempSync(join(tmpdir(), 'reclaimd-static-'));
@@ -67,7 +69,7 @@ test('the endpoint wins over the manifest, and the manifest over the runtime', a
   const staticPodPath = manifests(t, { name: 'etcd', spec }, { name: 'proxy', spec });
   const annotations = { 'kubernetes.io/config.source': 'file', 'kubernetes.io/config.hash': 'uid-etcd-n1' };
   const endpoint = await kubeletEndpoint(t, listing(apiPod('etcd-n1', { priority: 6 }, { metadata: { annotations } })));
-  const pods = combinedPods({ podsFrom: endpoint.url, staticPodPath, clock: new VirtualClock() });
+  const pods = combinedPods({ ...NOWHERE, podsFrom: endpoint.url, staticPodPath, clock: new VirtualClock() });
   const listed = await pods.list(
     ['etcd-n1', 'proxy-n1', 'web'].map((name) => containerOf(name)),
     [sandboxOf('etcd-n1', { source: 'file' }), sandboxOf('proxy-n1', { source: 'file' }), sandboxOf('web')],
@@ -201,7 +203,7 @@ test('from an old answer nobody is gone or kept from being finished, and the fac
 test('a problem is told once for as long as it lasts, and again when it comes back', async (t) => {
   const endpoint = await kubeletEndpoint(t, (_, response) => response.writeHead(500).end());
   const clock = new VirtualClock();
-  const pods = combinedPods({ podsFrom: endpoint.url, staticPodPath: '/nonexistent/manifests', clock });
+  const pods = combinedPods({ ...NOWHERE, podsFrom: endpoint.url, staticPodPath: '/nonexistent/manifests', clock });
   const told = async () => {
     clock.skip(10_000);
     await pods.list([], []);

@@ -3,10 +3,14 @@ import { combinedPods } from '../../../src/adapters/pods/combined-pods.js';
 import type { EvictionEvent } from '../../../src/eviction/event.js';
 import { INITIAL_STATE } from '../../../src/eviction/state.js';
 import { runPass } from '../../../src/manager/cycle.js';
+import { milliseconds } from '../../../src/units/units.js';
 import { threshold } from '../../fakes/builders.js';
 import { FakeNode, ofKind } from '../../fakes/fake-node.js';
 import { emptyWorld, MIB, putContainer, putPod } from '../../fakes/scenery.js';
 import { apiPod, kubeletEndpoint, listing } from './kubelet-endpoint.js';
+
+/** On a busy machine an answer may take long without being late. */
+const limits = { timeout: milliseconds(30_000), maxBytes: 1 << 20 };
 
 /** A pass over a node that is short of space and has nothing to collect, with pods that only the runtime and a kubelet know. */
 async function passOver(
@@ -24,7 +28,7 @@ async function passOver(
     apiPod(name, pods[name]?.spec, { metadata: { uid, namespace } }),
   );
   const endpoint = await kubeletEndpoint(t, listing(...items));
-  const combined = combinedPods({ podsFrom: endpoint.url, staticPodPath: null, clock: world.clock });
+  const combined = combinedPods({ podsFrom: endpoint.url, staticPodPath: null, clock: world.clock, limits });
   // Virtual time cannot wait for a real connection: the answer to this question serves the pass.
   await combined.list([], []);
   const events: EvictionEvent[] = [];
