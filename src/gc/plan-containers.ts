@@ -49,12 +49,12 @@ interface Unit {
 export function planContainers(input: ContainerPlanInput): readonly PlannedRemoval[] {
   const units = unitsOf(input);
   const gone = input.pods.allSourcesReady ? units.filter((unit) => input.pods.contentMayBeRemoved(unit.podUid)) : [];
+  const isGone = new Set(gone);
   const finished = input.pods.allSourcesReady
-    ? units.filter(
-        (unit) => input.finishedPodsToo && !gone.includes(unit) && input.pods.runtimeMayBeRemoved(unit.podUid),
-      )
+    ? units.filter((unit) => input.finishedPodsToo && !isGone.has(unit) && input.pods.runtimeMayBeRemoved(unit.podUid))
     : [];
-  const kept = units.filter((unit) => !gone.includes(unit) && !finished.includes(unit));
+  const going = new Set([...gone, ...finished]);
+  const kept = units.filter((unit) => !going.has(unit));
   const perUnit = kept.map((unit) => splitOff(unit.containers, input.limits.maxPerPodContainer));
   const inAll = beyondTotal(
     perUnit.map((each) => each.kept),
