@@ -25,7 +25,7 @@ const { default: ts } = await import('typescript');
 const LEAST_PERCENT = 85;
 /** What decides, and nothing else: effects are held by tests against runtimes, which are too slow to run once a mutant. */
 const MUTATED = ['src/eviction', 'src/gc'];
-const TESTS = ['eviction', 'gc', 'properties', 'conformance', 'manager', 'reclaim'];
+const TESTS = ['eviction', 'gc', 'properties', 'config', 'conformance', 'manager', 'reclaim'];
 /** Files that only word sentences: a changed word is no changed decision, and their tests compare samples, not every text. */
 const WORDS_ONLY = new Map([
   ['src/eviction/explain.js', 'tells an event as a sentence'],

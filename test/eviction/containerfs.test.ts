@@ -107,6 +107,7 @@ test('of two equal entries of the user the last one is replaced, as in the kubel
 const HARD = threshold('containerfs.available', '500Mi', { id: 'hard' });
 const SOFT = threshold('containerfs.available', '700Mi', { id: 'soft', graceSeconds: 60 });
 const INODES = threshold('containerfs.inodesFree', '700', { id: 'inodes' });
+const INODES_SOFT = threshold('containerfs.inodesFree', '900', { id: 'inodes soft', graceSeconds: 60 });
 const SOURCES = [
   threshold('nodefs.available', '1Gi'),
   threshold('nodefs.available', '2Gi', { graceSeconds: 60 }),
@@ -117,6 +118,12 @@ const DERIVED_SOFT = 'containerfs.available/soft/derived';
 const FIRST: readonly [title: string, own: readonly Threshold[], sources: readonly Threshold[], ids: string[]][] = [
   ['what is appended does not count', [], SOURCES, []],
   ['what is replaced before anything is appended counts', [HARD, SOFT], SOURCES, [DERIVED_HARD, DERIVED_SOFT]],
+  [
+    'all of it counts where nothing is appended',
+    [HARD, SOFT, INODES, INODES_SOFT],
+    SOURCES,
+    [DERIVED_HARD, DERIVED_SOFT, 'containerfs.inodesFree/hard/derived'],
+  ],
   ['what is replaced after something was appended is still the user’s', [SOFT, INODES], SOURCES, ['soft', 'inodes']],
   ['one that the disk has nothing for is gone at once', [HARD], [], []],
   ['or still there, after something inert was appended', [SOFT], [], ['soft']],

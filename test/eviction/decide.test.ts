@@ -137,6 +137,21 @@ test('relief: reclaimd asks the pressed device, the kubelet every configured thr
   t.false(isRelieved(pressed, seen(), settingsOf(thresholds)), 'what cannot be seen is not relieved');
 });
 
+test('of two lines with one target the first is the goal’s; of two targets the higher', (t) => {
+  const soft = (limit: string, id: string) => threshold('nodefs.available', limit, { id });
+  for (const [second, expected] of [
+    ['15%', [100, 150]],
+    ['160', [160, 160]],
+  ] as const) {
+    const decision = decided([NODEFS, soft(second, 'second')], [observation('nodefs.available', 50)], 'one-disk');
+    const goals = decision.kind === 'serve' ? decision.pressed.flatMap((each) => each.goals) : [];
+    t.deepEqual<unknown, unknown>(
+      goals.map(({ line, target }) => [line, target]),
+      [expected],
+    );
+  }
+});
+
 test('a goal is reached exactly at its target, and never unseen', (t) => {
   const goal = { signal: 'nodefs.available', line: 100, target: 150 } as const;
   t.true(isGoalReached(goal, seen(observation('nodefs.available', 150))));

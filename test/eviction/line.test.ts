@@ -41,6 +41,8 @@ for (const [name, fraction] of [
   ['NaN', Number.NaN],
   ['infinity', Number.POSITIVE_INFINITY],
   ['more than 64 bits hold', 1e30],
+  ['little more than 64 bits hold', 1e16],
+  ['exactly one more than 64 bits hold', 2 ** 63 / 1_000],
 ] as const) {
   test(`a minimum reclaim of ${name} turns the target hugely negative, as 64-bit Go does`, (t) => {
     const minReclaim: Limit = { kind: 'fraction', fraction };

@@ -8,7 +8,7 @@ import { amounts, containerSpec, podSpec, podStats } from '../fakes/pod-spec.js'
 const use = (bytes: number | null) => ({ bytes, inodes: null });
 const dir = (name: string, limit: string | null, medium = '') =>
   ({ kind: 'emptyDir', name, medium, sizeLimit: limit === null ? null : parseQuantity(limit) }) as const;
-const main = (layer: number, logs: number) => ({
+const main = (layer: number | null, logs: number | null) => ({
   name: 'main',
   memoryWorkingSet: null,
   rootfs: use(layer),
@@ -51,6 +51,10 @@ const CASES: readonly [title: string, spec: Partial<PodSpec>, stats: Partial<Pod
     { containers: [main(6, 5)] },
     'containerLimit main 11 of 10',
   ],
+  ['a container on its line', { containers: limited('10') }, { containers: [main(6, 4)] }, null],
+  ['a layer that nobody measured', { containers: limited('10') }, { containers: [main(null, 10)] }, null],
+  ['logs that nobody measured', { containers: limited('10') }, { containers: [main(10, null)] }, null],
+  ['a pod that nobody measured', { containers: limited('10') }, { ephemeralStorage: null }, null],
   ['a limit of zero on a container', { containers: limited('0') }, { containers: [main(6, 5)] }, null],
 ];
 

@@ -3,7 +3,13 @@ import test from 'ava';
 import fc from 'fast-check';
 import { isSameThreshold } from '../../src/eviction/evaluate.js';
 import { splitFlagMap } from '../../src/eviction/flag-map.js';
-import { limitText, parsePercentage, readKubeletLimit, readStrictLimit } from '../../src/eviction/limit-text.js';
+import {
+  type LimitReading,
+  limitText,
+  parsePercentage,
+  readKubeletLimit,
+  readStrictLimit,
+} from '../../src/eviction/limit-text.js';
 import { lineOf } from '../../src/eviction/line.js';
 import type { Signal } from '../../src/eviction/signal.js';
 import type { Limit, Threshold } from '../../src/eviction/threshold.js';
@@ -263,10 +269,91 @@ test('a NaN passes as a threshold and an infinity as a reclaim, as in the kubele
   t.is(readStrictLimit('Inf%', 'reclaim', 'nodefs.available').kind, 'refused');
 });
 
+const strictly = test.macro({
+  exec(
+    t,
+    signal: Signal,
+    purpose: 'threshold' | 'reclaim',
+    text: string,
+    kind: LimitReading['kind'],
+    codes: readonly string[],
+  ) {
+    const reading = readStrictLimit(text, purpose, signal);
+    t.is(reading.kind, kind);
+    t.deepEqual(reading.kind === 'off' ? [] : reading.findings.map(({ code }) => code), codes);
+  },
+  title: (_, signal: Signal, purpose: string, text: string) => `strict reading of ${purpose} ${signal} ${text}`,
+});
+
+test(strictly, 'nodefs.available', 'threshold', '10%', 'limit', []);
+test(strictly, 'nodefs.available', 'threshold', '0%', 'off', []);
+test(strictly, 'nodefs.available', 'threshold', '100%', 'off', []);
+test(strictly, 'nodefs.available', 'threshold', '100.0%', 'refused', ['ALWAYS_MET']);
+test(strictly, 'nodefs.available', 'threshold', '101%', 'refused', ['OUT_OF_RANGE']);
+test(strictly, 'nodefs.available', 'threshold', '-1%', 'refused', ['OUT_OF_RANGE']);
+test(strictly, 'memory.available', 'threshold', '0.0%', 'limit', ['NEVER_MET']);
+test(strictly, 'memory.available', 'threshold', '1e1%', 'limit', ['UNUSUAL_NUMBER']);
+test(strictly, 'nodefs.available', 'threshold', '50%', 'limit', []);
+test(strictly, 'nodefs.available', 'threshold', '51%', 'limit', ['LOOKS_LIKE_USED_PERCENT']);
+test(strictly, 'memory.available', 'threshold', '51%', 'limit', []);
+test(strictly, 'nodefs.available', 'reclaim', '51%', 'limit', []);
+test(strictly, 'nodefs.available', 'reclaim', '100%', 'limit', []);
+test(strictly, 'nodefs.available', 'reclaim', '0.5%', 'limit', []);
+test(strictly, 'nodefs.available', 'reclaim', '0%', 'refused', ['NOT_POSITIVE']);
+test(strictly, 'nodefs.available', 'reclaim', '-0.5%', 'refused', ['NEGATIVE']);
+test(strictly, 'nodefs.available', 'threshold', '0', 'refused', ['NOT_POSITIVE']);
+test(strictly, 'nodefs.available', 'reclaim', '0', 'limit', []);
+test(strictly, 'nodefs.available', 'reclaim', '-1n', 'refused', ['NEGATIVE']);
+test(strictly, 'nodefs.inodesFree', 'threshold', '1n', 'limit', ['LESS_THAN_ONE']);
+test(strictly, 'nodefs.inodesFree', 'threshold', '999m', 'limit', ['LESS_THAN_ONE']);
+test(strictly, 'nodefs.inodesFree', 'threshold', '1', 'limit', []);
+test(strictly, 'nodefs.inodesFree', 'threshold', '1Ki', 'limit', ['BYTE_SUFFIX_ON_INODES']);
+test(strictly, 'nodefs.available', 'threshold', '1', 'limit', ['SUSPICIOUSLY_SMALL']);
+test(strictly, 'nodefs.available', 'threshold', '1048575', 'limit', ['SUSPICIOUSLY_SMALL']);
+test(strictly, 'nodefs.available', 'threshold', '1Mi', 'limit', []);
+test(strictly, 'nodefs.available', 'threshold', '999P', 'limit', []);
+test(strictly, 'nodefs.available', 'threshold', '1E', 'limit', ['ABSURDLY_LARGE']);
+
+const doubts = test.macro((t, texts: Omit<EvictionTexts, 'enforceNodeAllocatable'>, codes: readonly string[]) => {
+  const { problems } = parseThresholds({ ...texts, enforceNodeAllocatable: [] }, 'reclaimd');
+  t.deepEqual<unknown, unknown>(
+    problems.map(({ code }) => code),
+    codes,
+  );
+});
+const one = (text: string) => new Map([['nodefs.available', text]]);
+const [TEN, GRACE, RECLAIM] = [one('10%'), one('1m'), one('1Gi')];
+const NONE = new Map<string, string>();
+
+test(
+  'a minimum reclaim of a hard threshold is in order',
+  doubts,
+  { evictionHard: TEN, evictionSoft: NONE, evictionSoftGracePeriod: NONE, evictionMinimumReclaim: RECLAIM },
+  [],
+);
+test(
+  'so is one of a soft threshold, and its grace',
+  doubts,
+  { evictionHard: NONE, evictionSoft: TEN, evictionSoftGracePeriod: GRACE, evictionMinimumReclaim: RECLAIM },
+  [],
+);
+test(
+  'neither has a use without a threshold',
+  doubts,
+  { evictionHard: NONE, evictionSoft: NONE, evictionSoftGracePeriod: GRACE, evictionMinimumReclaim: RECLAIM },
+  ['GRACE_WITHOUT_THRESHOLD', 'RECLAIM_WITHOUT_THRESHOLD'],
+);
+test(
+  'a grace of zero without a soft threshold is of no use, but makes nothing hard',
+  doubts,
+  { evictionHard: TEN, evictionSoft: NONE, evictionSoftGracePeriod: one('0s'), evictionMinimumReclaim: NONE },
+  ['GRACE_WITHOUT_THRESHOLD'],
+);
+
 test('a percentage is shown as it was written', (t) => {
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 9999 }), (hundredths) => {
-      const text = `${hundredths / 100}%`;
+    fc.property(fc.integer({ min: 1, max: 999_999 }), (parts) => {
+      const text = `${parts / 10_000}%`;
       const reading = readStrictLimit(text, 'threshold', 'memory.available');
       t.is(reading.kind === 'limit' ? limitText(reading.limit) : null, text);
     }),

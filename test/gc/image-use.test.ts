@@ -57,6 +57,12 @@ test('a beginning that fits two ids names both', (t) => {
   t.deepEqual([...users.keys()].sort(), [ID, twin].sort());
 });
 
+test('a whole id is no beginning of another', (t) => {
+  const short = ID.slice(0, 19);
+  const { users } = imagesInUse([image(short), image(ID)], [user('c', { imageId: short })], NOTHING);
+  t.deepEqual([...users.keys()], [short]);
+});
+
 test('a reference that resolves to nothing protects nothing, and is said', (t) => {
   const { users, unresolved } = imagesInUse(IMAGES, [user('c', { image: 'gone:1' })], NOTHING);
   t.is(users.size, 0);

@@ -120,6 +120,7 @@ test('an image that nobody recorded was seen just now', (t) => {
     ['b', 'stays: below the minimum age of 120 s'],
     ['a', 'stays: below the minimum age of 120 s'],
   ]);
+  t.is(verdicts({ ...given, minAge: milliseconds(1) })[0]?.[1], 'stays: below the minimum age of 0.001 s');
   t.deepEqual(verdicts({ ...given, minAge: milliseconds(0) }), [
     ['a', 'goes: unused, seen just now'],
     ['b', 'goes: unused, seen just now'],

@@ -1,0 +1,50 @@
+import test from 'ava';
+import { readLogLimits } from '../../src/gc/log-limits.js';
+
+/** Bytes, or what is said instead. */
+function read(maxSize: string, maxFiles = 5): number | string {
+  const result = readLogLimits(maxSize, maxFiles);
+  switch (result.kind) {
+    case 'limits':
+      return result.limits.maxSizeBytes;
+    case 'off':
+      return 'off';
+    case 'refused':
+      return result.fault;
+  }
+}
+
+const size = test.macro({
+  exec(t, text: string, expected: number | string) {
+    t.is(read(text), expected);
+  },
+  title: (_, text: string, expected: number | string) => `a log size of ${text} is read as ${expected}`,
+});
+
+const NO_INTEGER = 'max-size-not-an-integer';
+
+test(size, '10Mi', 10 * 2 ** 20);
+test(size, '0', 0);
+test(size, '-1', 'off');
+test(size, '-1Ki', 'off');
+test(size, '1.5k', 1_500);
+test(size, '1.5Ki', NO_INTEGER);
+test(size, '2000m', NO_INTEGER);
+test(size, '1e3', 1_000);
+test(size, 'x', 'max-size-unreadable');
+// The most digits that are kept as an integer, and one more.
+test(size, '123456789012345678', 123_456_789_012_345_680);
+test(size, '1234567890123456789', NO_INTEGER);
+test(size, '99999Gi', 99_999 * 2 ** 30);
+test(size, '100000Gi', NO_INTEGER);
+// The last that 64 bits hold, and the next.
+test(size, '9E', 9e18);
+test(size, '10E', NO_INTEGER);
+test(size, '1e18', 1e18);
+test(size, '0e19', 0);
+test(size, '1e19', NO_INTEGER);
+
+test('a log keeps at least two files, the current one included', (t) => {
+  t.is(read('1', 1), 'max-files-too-small');
+  t.is(read('1', 2), 1);
+});
