@@ -1,16 +1,19 @@
+import { from, merge, type Observable, tap } from 'rxjs';
 import { findEndpoint, parseEndpoint } from '../adapters/cri/endpoint.js';
 import { systemClock } from '../adapters/host/clock.js';
 import { acquireInstanceLock } from '../adapters/host/instance-lock.js';
 import { hostNodeStats } from '../adapters/host/node-stats.js';
 import { createEventLog } from '../adapters/log/event-log.js';
+import { createGcEventLog } from '../adapters/log/gc-event-log.js';
 import type { Logger } from '../adapters/log/logger.js';
 import type { Settings } from '../config/settings.js';
 import type { EvictionEvent } from '../eviction/event.js';
 import { thresholdText } from '../eviction/explain.js';
+import type { GcEvent } from '../gc/gc-event.js';
 import { PortError } from '../ports/port-error.js';
 import { RuntimeError, type RuntimeErrorKind } from '../ports/runtime.js';
-import { milliseconds } from '../units/units.js';
 import { buildParts, type Parts, type Replacements } from './build.js';
+import { watchKubelet } from './kubelet-watch.js';
 import { productVersion } from './version.js';
 
 /** What a daemon run needs beside its settings. */
@@ -23,6 +26,8 @@ export interface RunOptions {
   readonly replacements?: Replacements;
   /** Hears every event, for a demonstration that tells the story in its own words. */
   readonly onEvent?: (event: EvictionEvent) => void;
+  /** The same for what goes on without pressure. */
+  readonly onGcEvent?: (event: GcEvent) => void;
 }
 
 /**
@@ -63,8 +68,13 @@ export async function holdRuntime(endpoint: string): Promise<AsyncDisposable> {
 async function runParts(options: RunOptions, endpoint: string): Promise<void> {
   const { settings, logger, abort } = options;
   const version = productVersion();
-  const kubelet = await watchKubelet(abort);
-  await using parts = buildParts(settings, { endpoint, kubeletRuns: () => kubelet.runs() }, options.replacements);
+  const { replacements = {} } = options;
+  const clock = replacements.clock ?? systemClock();
+  const stats = hostNodeStats({ clock });
+  const askForKubelet = () => replacements.kubeletRuns?.() ?? stats.kubeletRuns();
+  const kubelet = await watchKubelet(askForKubelet, clock, abort);
+  await using parts = buildParts(settings, { endpoint, kubeletRuns: () => kubelet.runs() }, replacements);
+  const collecting = parts.collecting(kubelet, abort);
   logger.info(
     {
       event: 'started',
@@ -73,6 +83,7 @@ async function runParts(options: RunOptions, endpoint: string): Promise<void> {
       profile: settings.profile,
       rootDir: settings.rootDir,
       thresholds: settings.thresholds.map(thresholdText),
+      collecting: Object.entries(collecting).flatMap(([what, loops]) => (loops.length > 0 ? [what] : [])),
       pid: process.pid,
     },
     `reclaimd ${version} started: profile ${settings.profile}, runtime ${endpoint}`,
@@ -86,7 +97,16 @@ async function runParts(options: RunOptions, endpoint: string): Promise<void> {
     if (!kubelet.runs()) return;
     hear({ kind: 'kubelet-beside', at: parts.clock.now(), evicts: settings.evictBesideKubelet });
   });
-  await Promise.race([untilAborted(parts, hear, abort), refusal(parts, logger, abort)]);
+  const gcLog = createGcEventLog(logger);
+  const hearGc = (event: GcEvent) => {
+    gcLog(event);
+    options.onGcEvent?.(event);
+  };
+  const events$ = merge(
+    parts.manager.events$.pipe(tap(hear)),
+    ...Object.values(collecting).flatMap((loops) => loops.map((loop) => from(loop).pipe(tap(hearGc)))),
+  );
+  await Promise.race([untilAborted(events$, parts, abort), refusal(parts, logger, abort)]);
 }
 
 /** What no waiting mends: the socket belongs to something else, or is not ours to use. A runtime that is down may come up. */
@@ -103,46 +123,14 @@ async function refusal(parts: Parts, logger: Logger, abort: AbortSignal): Promis
   return new Promise<never>(() => {});
 }
 
-/** A kubelet that starts later is noticed within this time. */
-const LOOK_FOR_KUBELET_EVERY = milliseconds(60_000);
-
-interface KubeletWatch {
-  runs(): boolean;
-  /** Calls back at once, and whenever the answer changes. */
-  onChange(listener: () => void): void;
-}
-
-/** Who evicts must be known before the first pass, so the first look is waited for; later ones go on beside. */
-async function watchKubelet(abort: AbortSignal): Promise<KubeletWatch> {
-  const clock = systemClock();
-  const stats = hostNodeStats({ clock });
-  let runs = await stats.kubeletRuns();
-  let listener = () => {};
-  void (async () => {
-    while (!abort.aborted) {
-      await clock.sleep(LOOK_FOR_KUBELET_EVERY, abort);
-      const before = runs;
-      runs = await stats.kubeletRuns();
-      if (runs !== before) listener();
-    }
-  })();
-  return {
-    runs: () => runs,
-    onChange(call) {
-      listener = call;
-      call();
-    },
-  };
-}
-
-/** The one subscription of the program. A failure of the stream is a fault of ours and ends the daemon. */
-function untilAborted(parts: Parts, hear: (event: EvictionEvent) => void, abort: AbortSignal): Promise<void> {
+/** The one subscription of the program. A failure of a stream is a fault of ours and ends the daemon. */
+function untilAborted(events$: Observable<unknown>, parts: Parts, abort: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (abort.aborted) {
       resolve();
       return;
     }
-    const subscription = parts.manager.events$.subscribe({ next: hear, error: reject, complete: resolve });
+    const subscription = events$.subscribe({ error: reject, complete: resolve });
     abort.addEventListener(
       'abort',
       () => {

@@ -130,8 +130,7 @@ function settingsOf(lab: LabContainerd): Record<string, unknown> {
     sandboxImage: lab.sandboxImage,
     mergeDefaultEvictionSettings: false,
     // Only what pressure makes it do is looked at here, not the periodic passes.
-    imageGCHighThresholdPercent: 100,
-    imageGCLowThresholdPercent: 80,
+    periodicCollection: { containers: 'never', images: 'never', logRotation: 'never' },
     log: { format: 'json', level: 'debug' },
   };
 }

@@ -1,0 +1,154 @@
+import type { Settings } from '../config/settings.js';
+import type { Policy } from '../eviction/policy.js';
+import type { GcEvent } from '../gc/gc-event.js';
+import { compileProtection } from '../gc/image-protection.js';
+import { LOG_LINKS_DIR } from '../gc/log-link.js';
+import { keptByDeletor } from '../gc/plan-deletions.js';
+import { cleanAfterDeaths } from '../manager/clean-after-death.js';
+import { containerGcLoop, imageGcLoop } from '../manager/periodic-gc.js';
+import type { Clock } from '../ports/clock.js';
+import type { FilesPort } from '../ports/files.js';
+import type { LogFilesPort } from '../ports/log-files.js';
+import type { MountsPort } from '../ports/mounts.js';
+import type { PodsPort } from '../ports/pods.js';
+import type { RuntimePort } from '../ports/runtime.js';
+import type { ContainerCollectionDeps } from '../reclaim/container-collection.js';
+import { ContainerDeletor } from '../reclaim/container-deletor.js';
+import { gonePods } from '../reclaim/gone-pods.js';
+import { ImageCollector } from '../reclaim/image-collector.js';
+import { imageFsStatistics } from '../reclaim/image-fs-stats.js';
+import { askEveryContainer } from '../reclaim/image-mounts.js';
+import { usersBeside } from '../reclaim/image-users.js';
+import { createImageVolumes } from '../reclaim/image-volumes.js';
+import { LogRotation } from '../reclaim/log-rotation.js';
+import { containerLogs } from '../reclaim/remove-container.js';
+import { milliseconds } from '../units/units.js';
+import type { KubeletWatch } from './kubelet-watch.js';
+
+/** What the loops are made from. */
+export interface CollectingDeps {
+  readonly settings: Settings;
+  readonly policy: Policy;
+  readonly runtime: RuntimePort;
+  readonly pods: PodsPort;
+  readonly files: FilesPort;
+  readonly logFiles: LogFilesPort;
+  readonly mounts: MountsPort;
+  readonly clock: Clock;
+  /** Shared with collecting under pressure. */
+  readonly imageCollector: ImageCollector;
+}
+
+type Loop = AsyncGenerator<GcEvent, void>;
+
+/** What goes on, by the setting that wants it. */
+export type Collecting = Readonly<Record<keyof Settings['periodicCollection'], readonly Loop[]>>;
+
+/** The pods' logs where links to them lie in the usual place; those of another directory are somebody else's. */
+const USUAL_POD_LOGS_DIR = '/var/log/pods';
+/** The kubelet lists each second. Periodic runs do the same work within a minute, so ours is spared most of that. */
+const DEATHS_NOTICED_WITHIN = milliseconds(10_000);
+
+/**
+ * All that goes on without pressure, as far as the settings want it and no kubelet does it. The loops of containers and logs end
+ * for good when a kubelet is seen; all end with `signal`.
+ */
+export function collectingLoops(deps: CollectingDeps, kubelet: KubeletWatch, signal: AbortSignal): Collecting {
+  const { periodicCollection: wanted } = deps.settings;
+  const alone = AbortSignal.any([signal, kubelet.seen]);
+  const images = wanted.images === 'always' ? signal : alone;
+  return {
+    containers: wanted.containers === 'auto' && !alone.aborted ? containerLoops(deps, kubelet, alone) : [],
+    images: wanted.images !== 'never' && !images.aborted ? imageLoops(deps, images) : [],
+    logRotation: wanted.logRotation === 'auto' && !alone.aborted ? rotationLoops(deps, kubelet, alone) : [],
+  };
+}
+
+/** What the profiles decide images by, periodically and under pressure. */
+export function createImageCollector(
+  deps: Pick<CollectingDeps, 'settings' | 'policy' | 'runtime' | 'clock'>,
+): ImageCollector {
+  const { settings, policy, runtime, clock } = deps;
+  const isOurs = policy.name === 'reclaimd';
+  return new ImageCollector({
+    runtime,
+    clock,
+    removeImage: ({ id }, signal) => runtime.removeImage(id, signal),
+    volumes: isOurs ? createImageVolumes(runtime) : askEveryContainer(runtime),
+    rules: {
+      highPercent: settings.imageGCHighThresholdPercent,
+      lowPercent: settings.imageGCLowThresholdPercent,
+      minAge: settings.imageMinimumGCAge,
+      maxAge: settings.imageMaximumGCAge,
+      neverUsedAgesFrom: isOurs ? 'first-seen' : 'ever',
+      runtimeHandlerAware: false,
+    },
+    keptByOperator: compileProtection(settings.protectedImages),
+    alsoInUse: usersBeside({ sandboxImage: settings.sandboxImage, byName: isOurs }),
+    measuresFreed: isOurs,
+  });
+}
+
+function containerLoops(deps: CollectingDeps, kubelet: KubeletWatch, signal: AbortSignal): readonly Loop[] {
+  const { settings, policy, runtime, files, logFiles, clock } = deps;
+  const { podLogsDir, containerGC: limits } = settings;
+  const logLinksDir = podLogsDir === USUAL_POD_LOGS_DIR ? LOG_LINKS_DIR : null;
+  const answers = gonePods({ ...deps, kubeletRuns: () => kubelet.look() });
+  const removing: ContainerCollectionDeps = {
+    runtime,
+    files,
+    logFiles,
+    clock,
+    limits,
+    podLogsDir,
+    logLinksDir,
+    logs: containerLogs(files, logFiles, { podLogsDir, logLinksDir }),
+    answers,
+    keepsUnverified: policy.name === 'reclaimd',
+    createdCountsAsDead: policy.gc.createdCountsAsDead,
+  };
+  // The kubelet keeps one after a death whatever the limits say. All that an operator wants kept, and what is too young, stays.
+  const keepsToLimits = policy.name === 'reclaimd';
+  const mayClean = limits.maxPerPodContainer !== null && limits.minAge === 0;
+  const loops = [containerGcLoop(removing, signal)];
+  if (keepsToLimits && !mayClean) return loops;
+  const deletor = new ContainerDeletor({ ...removing, kept: keptByDeletor(limits.maxPerPodContainer) });
+  const noticing = keepsToLimits ? { pause: DEATHS_NOTICED_WITHIN } : {};
+  return [...loops, deletor.run(signal), cleanAfterDeaths({ runtime, deletor, clock, answers, ...noticing }, signal)];
+}
+
+function rotationLoops(deps: CollectingDeps, kubelet: KubeletWatch, signal: AbortSignal): readonly Loop[] {
+  const { runtime, logFiles, files, clock, settings } = deps;
+  const { limits, workers, monitorInterval } = settings.containerLogs;
+  if (limits === null) return [];
+  const rotation = new LogRotation({
+    runtime: {
+      // A kubelet that has come since the last look rotates by itself: two of them would take turns on one file.
+      listContainers: async (each) => ((await kubelet.look()) ? [] : runtime.listContainers(each)),
+      containerStatus: (id, each) => runtime.containerStatus(id, each),
+      reopenContainerLog: (id, each) => runtime.reopenContainerLog(id, each),
+    },
+    logFiles,
+    files,
+    clock,
+    limits,
+    podLogsDir: settings.podLogsDir,
+    workers,
+  });
+  return [rotation.run(monitorInterval, signal)];
+}
+
+function imageLoops(deps: CollectingDeps, signal: AbortSignal): readonly Loop[] {
+  const { settings, runtime, mounts, clock, imageCollector } = deps;
+  const loop = imageGcLoop(
+    {
+      collector: imageCollector,
+      clock,
+      highPercent: settings.imageGCHighThresholdPercent,
+      maxAge: settings.imageMaximumGCAge,
+      imageFs: async (each) => (await imageFsStatistics(runtime, mounts, each)).imageFs,
+    },
+    signal,
+  );
+  return loop === null ? [] : [loop];
+}

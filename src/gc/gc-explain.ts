@@ -1,0 +1,51 @@
+import type { GcEvent, GcSubject, RunLog } from './gc-event.js';
+
+/** One event of periodic collecting, log rotation or clean-up as a sentence for people. */
+export function explainGc(event: GcEvent): string {
+  switch (event.kind) {
+    case 'collected':
+      return `removed ${subjectText(event.subject)} without pressure: ${event.subject.reason}`;
+    case 'not-collected':
+      return `could not remove ${subjectText(event.subject)} (${event.subject.reason}): ${event.message}`;
+    case 'spared':
+      return `left ${subjectText(event.subject)} after a last look: ${event.why}`;
+    case 'node-event':
+      return `${event.reason}: ${event.message}`;
+    case 'gc-run':
+      return event.message === null
+        ? `${PLURAL[event.collector]} were collected${RUNS[event.log]}`
+        : `collecting ${PLURAL[event.collector]} failed${RUNS[event.log]}: ${event.message}`;
+    case 'log-rotated':
+      return `rotated ${event.path} to ${event.rotatedTo}`;
+    case 'log-not-rotated':
+      return `could not rotate the log of container ${event.container.slice(0, 13)}: ${event.message}`;
+    case 'gc-dropped':
+      return `${event.message}; the periodic run catches up`;
+    case 'gc-step-failed':
+      return `${event.step} failed: ${event.message}`;
+  }
+}
+
+const PLURAL = { container: 'containers', image: 'images' } as const;
+
+const RUNS = {
+  error: '',
+  'error-first': ' for the first time',
+  'error-repeated': ' again',
+  'info-1': ' again after a failure',
+  'info-4': '',
+} as const satisfies Record<RunLog, string>;
+
+const NAMES = {
+  container: 'container',
+  sandbox: 'sandbox',
+  image: 'image',
+  'pod-logs': 'the logs of',
+  'log-link': 'the link',
+  log: 'the log',
+  'pod-volumes': 'the volumes of',
+} as const satisfies Record<GcSubject['what'], string>;
+
+function subjectText({ what, label }: GcSubject): string {
+  return `${NAMES[what]} ${label}`;
+}
