@@ -8,21 +8,31 @@ import type { PlannedImage } from './inventory.js';
  */
 export function compileProtection(patterns: readonly string[]): (image: PlannedImage) => string | null {
   const rules = patterns.map((pattern) => ({ pattern, matches: compile(pattern) }));
-  return (image) => rules.find((rule) => rule.matches(image))?.pattern ?? null;
+  if (rules.length === 0) return () => null;
+  return (image) => {
+    // Made once for all patterns.
+    const names = namesOf(image);
+    return rules.find((rule) => rule.matches(image, names))?.pattern ?? null;
+  };
 }
 
-function compile(pattern: string): (image: PlannedImage) => boolean {
+/** All names of an image, in the form listed and in the full one. */
+interface ImageNames {
+  readonly listed: readonly string[];
+  readonly full: readonly string[];
+}
+
+function namesOf(image: PlannedImage): ImageNames {
+  const listed = [...image.tags, ...image.digests, image.id, bareId(image.id)];
+  return { listed, full: listed.map(fullReference) };
+}
+
+function compile(pattern: string): (image: PlannedImage, names: ImageNames) => boolean {
   const expression = new RegExp(`^${pattern.split('*').map(escape).join('.*')}$`, 's');
   const full = pattern.includes('*') ? pattern : fullReference(pattern);
-  return (image) => {
-    const names = [...image.tags, ...image.digests, image.id, bareId(image.id)];
-    if (
-      names.some(
-        (name) => expression.test(name) || expression.test(fullReference(name)) || fullReference(name) === full,
-      )
-    ) {
-      return true;
-    }
+  return (image, names) => {
+    if (names.full.includes(full)) return true;
+    if ([names.listed, names.full].some((forms) => forms.some((name) => expression.test(name)))) return true;
     return looksLikeId(pattern) && bareId(image.id).startsWith(bareId(pattern));
   };
 }

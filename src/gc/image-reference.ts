@@ -3,6 +3,7 @@
  * `docker.io/library/nginx:latest` are one image.
  */
 export function fullReference(reference: string): string {
+  if (isFull(reference)) return reference;
   const [name, digest] = splitOnce(reference, '@');
   const slash = name.lastIndexOf('/');
   const hasTag = name.indexOf(':', slash + 1) !== -1;
@@ -14,6 +15,15 @@ export function fullReference(reference: string): string {
   const whole = located.replace(/^docker\.io\/(?=[^/]*$)/, 'docker.io/library/');
   return `${whole}${digest === null ? '' : `@${digest}`}`;
 }
+
+/** Whether nothing is to be added, as in nearly all that runtimes list; told without making any text. */
+function isFull(reference: string): boolean {
+  return FULL.test(reference) && !DEFAULT_REGISTRY.test(reference);
+}
+
+/** A registry, a path, and a tag or a digest. */
+const FULL = /^(?:localhost|[^/@]*[.:][^/@]*)\/(?:[^@]*\/)?(?:[^/@]*:[^/@]*$|[^/@]*@)/;
+const DEFAULT_REGISTRY = /^(?:index\.)?docker\.io\//;
 
 /** An image id without its algorithm; ids come with and without `sha256:`. */
 export function bareId(id: string): string {

@@ -1,3 +1,4 @@
+import { groupBy } from '../units/group-by.js';
 import { bareId, fullReference, looksLikeId } from './image-reference.js';
 import type { ImageUser, PlannedImage } from './inventory.js';
 
@@ -57,10 +58,12 @@ export function imagesInUse(
  * digest of one multi-platform index, and removing one too few is the safe mistake.
  */
 class ImageLookup {
-  readonly #ids = new Map<string, Set<string>>();
-  readonly #names = new Map<string, Set<string>>();
-  /** The ids sorted; made when first asked for. */
-  #inOrder: readonly (readonly [string, ReadonlySet<string>])[] | null = null;
+  readonly #ids = new Map<string, string[]>();
+  readonly #names = new Map<string, string[]>();
+  /** What was asked for: containers by the hundred name the same image. */
+  readonly #found = new Map<string, readonly string[]>();
+  /** The ids by their first digits; made when first asked for. */
+  #byBeginning: ReadonlyMap<string, readonly (readonly [string, readonly string[]])[]> | null = null;
 
   constructor(images: readonly PlannedImage[]) {
     for (const image of images) {
@@ -75,6 +78,14 @@ class ImageLookup {
   }
 
   find(reference: string): readonly string[] {
+    const known = this.#found.get(reference);
+    if (known !== undefined) return known;
+    const found = this.#search(reference);
+    this.#found.set(reference, found);
+    return found;
+  }
+
+  #search(reference: string): readonly string[] {
     const [name = '', digest] = reference.split('@');
     const exact = [
       ...(this.#ids.get(bareId(digest ?? reference)) ?? []),
@@ -89,32 +100,19 @@ class ImageLookup {
     if (!looksLikeId(reference)) return [];
     const start = bareId(reference);
     if (this.#ids.has(start)) return [];
-    // Containers of images that are gone ask by the hundred: in order, ids of one beginning stand together.
-    this.#inOrder ??= [...this.#ids].toSorted(([a], [b]) => (a < b ? -1 : 1));
-    const found: string[] = [];
-    for (let at = firstFrom(this.#inOrder, start); at < this.#inOrder.length; at += 1) {
-      const entry = this.#inOrder[at];
-      if (entry?.[0].startsWith(start) !== true) break;
-      found.push(...entry[1]);
-    }
-    return found;
+    // Containers of images that are gone ask by the hundred: to search all ids for each takes seconds on a large node.
+    this.#byBeginning ??= groupBy(this.#ids, ([id]) => id.slice(0, SHORTEST_BEGINNING));
+    const alike = this.#byBeginning.get(start.slice(0, SHORTEST_BEGINNING)) ?? [];
+    return alike.flatMap(([id, images]) => (id.startsWith(start) ? images : []));
   }
 }
 
-/** The place of the first id that does not sort before `start`. */
-function firstFrom(inOrder: readonly (readonly [string, unknown])[], start: string): number {
-  let low = 0;
-  let high = inOrder.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((inOrder[middle]?.[0] ?? '') < start) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+/** Fewer digits are no beginning of an id: see `looksLikeId`. */
+const SHORTEST_BEGINNING = 12;
 
-function add(index: Map<string, Set<string>>, key: string, image: string): void {
+/** The same image twice in a row is one; further apart, by a second entry of its id, it does no harm. */
+function add(index: Map<string, string[]>, key: string, image: string): void {
   const known = index.get(key);
-  if (known === undefined) index.set(key, new Set([image]));
-  else known.add(image);
+  if (known === undefined) index.set(key, [image]);
+  else if (known.at(-1) !== image) known.push(image);
 }
