@@ -1,5 +1,13 @@
 import test from 'ava';
-import { cpuTime, memory, parseCpuTime, parseMemory, parseScheduled, scheduledTime } from './process-numbers.js';
+import {
+  cpuTime,
+  memory,
+  parseCpuTime,
+  parseMemory,
+  parseScheduled,
+  parseWaited,
+  scheduledTime,
+} from './process-numbers.js';
 
 test('the CPU time is read past a program name with spaces and brackets', (t) => {
   const stat = '42 (a (b) c) S 1 42 42 0 -1 4194560 100 0 0 0 7 3 20 5 20 0 11 0 100 1000 200';
@@ -18,6 +26,8 @@ test('memory is read in MiB', (t) => {
 test('scheduled time is read in milliseconds', (t) => {
   t.is(parseScheduled('2500000 17 3\n'), 2.5);
   t.throws(() => parseScheduled('2500000'), { message: /three numbers: 2500000/ });
+  t.is(parseWaited('17 2500000 3\n'), 2.5);
+  t.throws(() => parseWaited('2500000'), { message: /three numbers: 2500000/ });
 });
 
 test('the numbers of this process agree with what Node says of them', (t) => {

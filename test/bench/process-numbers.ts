@@ -50,6 +50,14 @@ export function parseScheduled(schedstat: string): number {
   return Number(nanoseconds) / 1e6;
 }
 
+/** Milliseconds in which a thread could have run and waited for a processor, from the text of its schedstat file. */
+export function parseWaited(schedstat: string): number {
+  const nanoseconds = /^\d+ (\d+) \d+$/.exec(schedstat.trim())?.[1];
+  if (nanoseconds === undefined)
+    throw new Error(`Cannot read a schedstat file as it must have three numbers: ${schedstat}`);
+  return Number(nanoseconds) / 1e6;
+}
+
 /** Memory of a process in MiB: what it holds now, and the most that it ever held. */
 export interface Memory {
   readonly resident: number;

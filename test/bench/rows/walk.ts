@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,6 +7,7 @@ import { hostFiles } from '../../../src/adapters/host/files.js';
 import { treeUsage } from '../../../src/adapters/host/tree-usage.js';
 import { forEachBounded } from '../../../src/reclaim/image-volumes.js';
 import { CONCURRENCY } from '../../../src/reclaim/pod-usage.js';
+import { parseWaited } from '../process-numbers.js';
 import type { Effort, Row, RowResult } from '../row.js';
 import { digits, range, summarise } from '../statistics.js';
 
@@ -67,17 +68,26 @@ async function measureWalks({ isQuick, say }: Effort): Promise<RowResult> {
       for (const tree of trees) treeUsage(tree, new Set(), MAX_ENTRIES, () => false);
     });
     const stalls = summarise(walks.map(({ stall }) => stall));
+    const gaps = summarise(walks.map(({ gap }) => gap));
     const took = summarise(walks.map((each) => each.took));
     const duSummary = summarise(du);
     return {
       measures: [
         {
-          what: 'longest stall of the main thread during a walk',
+          what: 'longest stall of the main thread during a walk, processor given',
           unit: 'ms',
           value: stalls.max,
           spread: `${range(stalls)} of ${rounds}`,
           mark: MARK_MS,
           reference: `as long at rest: ${range(summarise(rests.map(({ stall }) => stall)))} ms; walked by the main thread: ${digits(inTheWay.stall)} ms`,
+        },
+        {
+          what: 'the same with the waiting for a processor',
+          unit: 'ms',
+          value: gaps.max,
+          spread: `${range(gaps)} of ${rounds}`,
+          mark: null,
+          reference: `as long at rest: ${range(summarise(rests.map(({ gap }) => gap)))} ms`,
         },
         {
           what: 'time of the walk',
@@ -119,17 +129,22 @@ function makeTrees(directory: string): readonly string[] {
 interface Stretch {
   readonly took: number;
   /** The longest time between two turns of a timer that is due every millisecond. */
+  readonly gap: number;
+  /** The longest without the time in which the thread could have run and had no processor, as the scheduler counts it. */
   readonly stall: number;
 }
 
 async function watched(job: () => Promise<unknown>): Promise<Stretch> {
   const began = performance.now();
   let turned = began;
+  let waited = waitedForProcessor();
+  let gap = 0;
   let stall = 0;
   const turn = () => {
-    const now = performance.now();
-    stall = Math.max(stall, now - turned);
-    turned = now;
+    const [now, waitedNow] = [performance.now(), waitedForProcessor()];
+    gap = Math.max(gap, now - turned);
+    stall = Math.max(stall, now - turned - (waitedNow - waited));
+    [turned, waited] = [now, waitedNow];
   };
   const timer = setInterval(turn, 1);
   try {
@@ -138,5 +153,10 @@ async function watched(job: () => Promise<unknown>): Promise<Stretch> {
     turn();
     clearInterval(timer);
   }
-  return { took: performance.now() - began, stall };
+  return { took: performance.now() - began, gap, stall };
+}
+
+/** Milliseconds that the main thread has waited for a processor so far; its id is that of the process. */
+function waitedForProcessor(): number {
+  return parseWaited(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8'));
 }
