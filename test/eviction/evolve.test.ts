@@ -70,6 +70,16 @@ test('a layout that changed is remembered', (t) => {
   t.is(fold([{ kind: 'layout-changed', at: at(0), from: null, to: 'split-disks' }]).layout, 'split-disks');
 });
 
+test('a layout is new from the moment it is told until the next pass is over, be it a failed one', (t) => {
+  const told = fold([{ kind: 'layout-changed', at: at(0), from: null, to: 'one-disk' }]);
+  t.true(told.isLayoutNew);
+  t.false(fold([{ kind: 'layout-changed', at: at(0), from: 'one-disk', to: 'image-disk' }]).isLayoutNew);
+  const ends = eventOfEveryKind().filter(({ kind }) => kind === 'look-failed' || kind === 'layout-refused');
+  for (const end of ends) t.false(evolve(told, end, SETTINGS).isLayoutNew, end.kind);
+  t.is(ends.length, 2);
+  t.false(evolve(told, disk(1, 500), SETTINGS).isLayoutNew);
+});
+
 test('a signal is unknown since the first look that did not see it, until it is seen', (t) => {
   const unknown = fold([blind(1, 'missing'), blind(2)]).unknown;
   t.deepEqual(

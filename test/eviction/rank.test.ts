@@ -202,6 +202,7 @@ test('a standing says what decided it', (t) => {
   };
   t.deepEqual(of('nodefs.available', { usage: 150, request: 100 }, 'reclaimd'), [true, 50]);
   t.deepEqual(of('nodefs.available', { usage: 50, request: 100 }, 'reclaimd'), [false, -50]);
+  t.deepEqual(of('nodefs.available', { usage: 50, request: null }, 'reclaimd'), [true, 50]);
   t.deepEqual(of('nodefs.available', { usage: null, request: 100 }, 'reclaimd'), [null, null]);
   t.deepEqual(of('nodefs.inodesFree', { usage: 50, request: 100 }, 'reclaimd'), [true, 50]);
   t.deepEqual(of('nodefs.inodesFree', { usage: 50, request: 100 }, 'kubelet'), [true, -50]);

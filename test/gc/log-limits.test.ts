@@ -44,6 +44,26 @@ test(size, '1e18', 1e18);
 test(size, '0e19', 0);
 test(size, '1e19', NO_INTEGER);
 
+// A scale that nobody could reckon with is not reckoned with.
+test(size, '1e999999999', NO_INTEGER);
+test(size, '0e999999999', 0);
+
+for (const [suffix, factor] of Object.entries({
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  P: 1e15,
+  E: 1e18,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+})) {
+  test(size, `1${suffix}`, factor);
+}
+for (const suffix of ['n', 'u', 'm', 'Pi', 'Ei']) test(size, `1${suffix}`, NO_INTEGER);
+
 test('a log keeps at least two files, the current one included', (t) => {
   t.is(read('1', 1), 'max-files-too-small');
   t.is(read('1', 2), 1);
