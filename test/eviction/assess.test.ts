@@ -263,3 +263,15 @@ test('fresh thresholds come in the order in which they are served', (t) => {
   );
   t.deepEqual(fresh, [MEMORY, HARD]);
 });
+
+test('an entry that counted in the first pass alone is held while it was due in the kubelet, and unheard of here', (t) => {
+  const own = threshold('containerfs.available', '100', { id: 'own' });
+  const look = seen(observation('containerfs.available', 50));
+  const ids = (profile: ProfileName, unresolved: readonly string[]) => {
+    const settings = { ...settingsOf([HARD], profile), ofFirstPass: [HARD, own] };
+    return assess({ ...INITIAL_STATE, unresolved }, look, at(0), settings).due.map(({ id }) => id);
+  };
+  t.deepEqual(ids('kubelet', [own.id]), [own.id]);
+  t.deepEqual(ids('kubelet', []), []);
+  t.deepEqual(ids('reclaimd', [own.id]), []);
+});
