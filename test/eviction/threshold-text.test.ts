@@ -350,6 +350,12 @@ test(
   ['GRACE_WITHOUT_THRESHOLD', 'RECLAIM_WITHOUT_THRESHOLD'],
 );
 test(
+  'a threshold that could not be read is there all the same: its reclaim is in order',
+  doubts,
+  { evictionHard: one('x'), evictionSoft: NONE, evictionSoftGracePeriod: NONE, evictionMinimumReclaim: RECLAIM },
+  ['BAD_QUANTITY'],
+);
+test(
   'a grace of zero without a soft threshold is of no use, but makes nothing hard',
   doubts,
   { evictionHard: TEN, evictionSoft: NONE, evictionSoftGracePeriod: one('0s'), evictionMinimumReclaim: NONE },

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { POLICIES, type ProfileName } from '../../src/eviction/policy.js';
 import type { PlannedContainer } from '../../src/gc/inventory.js';
 import { type ContainerPlanInput, isDead, planContainers } from '../../src/gc/plan-containers.js';
 import { instant, milliseconds } from '../../src/units/units.js';
@@ -282,6 +283,13 @@ test('created and unknown ones count as dead in the kubelet profile', (t) => {
     ['a', 'x', 1],
   ];
   t.deepEqual(plannedIds(input([0, 1, null], rows)), ['2', '1']);
+});
+
+test('the kubelet takes a container that was created just now for dead, and reclaimd does not', (t) => {
+  const isDeadUnder = (profile: ProfileName) =>
+    isDead(container('c', { state: 'created', createdAt: NOW }), NOW, POLICIES[profile].gc.createdCountsAsDead);
+  t.true(isDeadUnder('kubelet'));
+  t.false(isDeadUnder('reclaimd'));
 });
 
 for (const [title, state, age, createdCountsAsDead, expected] of [
