@@ -30,6 +30,7 @@ export function combinedPods({ podsFrom, staticPodPath, clock, limits }: PodSour
   const kubelet = podsFrom === null ? null : new KubeletPods(podsFrom, clock, limits);
   const manifests = staticPodPath === null ? null : new StaticPods(staticPodPath, clock);
   const problems = new ProblemBook();
+  let lasting: ReadonlyMap<string, Lasting> = new Map();
   return {
     async list(containers, sandboxes, signal) {
       const [base, fromKubelet, fromFiles] = await Promise.all([
@@ -48,12 +49,28 @@ export function combinedPods({ podsFrom, staticPodPath, clock, limits }: PodSour
       ]);
       const { answer, isFresh } = fromKubelet;
       const present = answer !== null && isFresh ? base.filter((pod) => !isGone(pod, answer)) : base;
-      return present.map((pod) => {
+      const pods = present.map((pod) => {
         const told = answer?.pods.get(pod.uid) ?? null;
-        return enriched(pod, told, isFresh, facts.get(pod.uid) ?? null);
+        return withLasting(enriched(pod, told, isFresh, facts.get(pod.uid) ?? null), lasting.get(pod.uid));
       });
+      lasting = new Map(pods.map((pod) => [pod.uid, pod]));
+      return pods;
     },
     takeProblems: () => problems.take(),
+  };
+}
+
+/** What never changes in the life of a pod, and decides whether it may be evicted. */
+type Lasting = Pick<PodRecord, 'priority' | 'isMirror' | 'source'>;
+
+/** A source that falls silent takes back nothing of this: a critical pod stays critical for as long as it is listed. */
+function withLasting(pod: PodRecord, known: Lasting | undefined): PodRecord {
+  if (known === undefined) return pod;
+  return {
+    ...pod,
+    priority: pod.priority ?? known.priority,
+    source: pod.source ?? known.source,
+    isMirror: pod.isMirror || known.isMirror,
   };
 }
 

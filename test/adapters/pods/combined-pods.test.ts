@@ -195,8 +195,12 @@ test('from an old answer nobody is gone or kept from being finished, and the fac
   );
   clock.skip(240_000);
   t.deepEqual(
-    (await list()).map(({ priority }) => priority),
-    [null, null],
+    (await list()).map(({ priority, storageRequest }) => [priority, storageRequest]),
+    [
+      [9, null],
+      [null, null],
+    ],
+    'what cannot change in the life of a pod stays known; the rest is unknown after five minutes',
   );
 });
 
