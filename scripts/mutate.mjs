@@ -53,13 +53,16 @@ const OTHER_OPERATOR = {
   '-': '+',
 };
 
-const { values: options } = parseArgs({
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     sample: { type: 'string' },
     seed: { type: 'string' },
     files: { type: 'string', multiple: true },
   },
 });
+/** Parts of file names; none: all files. */
+const wanted = [...(options.files ?? []), ...positionals];
 const seed = Number(options.seed ?? Date.now() % 1_000_000);
 
 const home = mkdtempSync(join(tmpdir(), 'reclaimd-mutate-'));
@@ -102,7 +105,7 @@ function findPoints() {
   );
   return files
     .filter((file) => !WORDS_ONLY.has(file))
-    .filter((file) => options.files?.some((text) => file.includes(text)) ?? true)
+    .filter((file) => wanted.length === 0 || wanted.some((text) => file.includes(text)))
     .sort()
     .flatMap(pointsOf);
 }
