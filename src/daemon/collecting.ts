@@ -11,7 +11,7 @@ import type { FilesPort } from '../ports/files.js';
 import type { LogFilesPort } from '../ports/log-files.js';
 import type { MountsPort } from '../ports/mounts.js';
 import type { PodsPort } from '../ports/pods.js';
-import type { RuntimePort } from '../ports/runtime.js';
+import type { ContainerStatusRecord, RuntimePort } from '../ports/runtime.js';
 import type { ContainerCollectionDeps } from '../reclaim/container-collection.js';
 import { ContainerDeletor } from '../reclaim/container-deletor.js';
 import { gonePods } from '../reclaim/gone-pods.js';
@@ -118,14 +118,28 @@ function containerLoops(deps: CollectingDeps, kubelet: KubeletWatch, signal: Abo
 }
 
 function rotationLoops(deps: CollectingDeps, kubelet: KubeletWatch, signal: AbortSignal): readonly Loop[] {
-  const { runtime, logFiles, files, clock, settings } = deps;
+  const { runtime, logFiles, files, clock, settings, policy } = deps;
   const { limits, workers, monitorInterval } = settings.containerLogs;
   if (limits === null) return [];
+  const statuses = new Map<string, ContainerStatusRecord>();
   const rotation = new LogRotation({
     runtime: {
       // A kubelet that has come since the last look rotates by itself: two of them would take turns on one file.
-      listContainers: async (each) => ((await kubelet.look()) ? [] : runtime.listContainers(each)),
-      containerStatus: (id, each) => runtime.containerStatus(id, each),
+      async listContainers(each) {
+        const listed = (await kubelet.look()) ? [] : await runtime.listContainers(each);
+        const ids = new Set(listed.map(({ id }) => id));
+        for (const id of statuses.keys()) if (!ids.has(id)) statuses.delete(id);
+        return listed;
+      },
+      // Rotation reads nothing of a status but where the log lies, which never changes: one question in the life of a
+      // container instead of one every ten seconds. The kubelet asks each time.
+      async containerStatus(id, each) {
+        const known = statuses.get(id);
+        if (known !== undefined) return known;
+        const status = await runtime.containerStatus(id, each);
+        if (status !== null && policy.name === 'reclaimd') statuses.set(id, status);
+        return status;
+      },
       reopenContainerLog: (id, each) => runtime.reopenContainerLog(id, each),
     },
     logFiles,
