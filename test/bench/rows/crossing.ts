@@ -102,6 +102,8 @@ async function reactions(
         podLogsDir: runtime.logsPath,
         sandboxImage: runtime.sandboxImage,
         evictionHard: { 'nodefs.available': `${LINE / MIB}Mi` },
+        // What is dead is to be there when the line is crossed: the pass each minute would take it away before.
+        periodicCollection: { containers: 'never', images: 'never', logRotation: 'never' },
         // A run ends when the condition does.
         evictionPressureTransitionPeriod: '200ms',
         // The kubelet's profile keeps the last dead container of a pod otherwise.
