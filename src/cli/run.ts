@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { type LogDestination, logDestination } from '../adapters/log/destination.js';
 import { createEventLog } from '../adapters/log/event-log.js';
 import { createLogger, type Logger } from '../adapters/log/logger.js';
 import type { Settings } from '../config/settings.js';
@@ -10,6 +9,7 @@ import { PortError } from '../ports/port-error.js';
 import { messageOf } from '../reclaim/removal.js';
 import { EXIT } from './exit-code.js';
 import { readSettings, type SettingsOptions, UnreadableConfiguration } from './load-settings.js';
+import { openLog, UnusableLogFile } from './log-destination.js';
 import { print } from './print.js';
 import { renderPass } from './render/pass.js';
 
@@ -33,19 +33,21 @@ export async function runCommand(options: RunCommandOptions): Promise<number> {
       print(renderPass(await onePass(settings, 'dry-run', existsSync), settings));
       return EXIT.done;
     }
-    using destination = openDestination(settings);
+    const { destination: opened, problem } = openLog(settings);
+    using destination = opened;
     // As logrotate asks for it; without this the signal would end the daemon.
     process.on('SIGHUP', () => {
       destination.reopen();
     });
     const logger = await createLogger({ level: settings.log.level, format: settings.log.format, destination });
+    if (problem !== null) logger.warn({ event: 'log-file' }, problem);
     for (const { code, message } of loaded.problems) logger.warn({ event: 'configuration', code }, message);
     if (options.dryRun) return await once(settings, logger, 'dry-run');
     return options.once ? await once(settings, logger, 'act') : await daemon(settings, logger);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     process.stderr.write(`error: ${messageOf(error)}\n`);
-    return error instanceof UnreadableConfiguration ? EXIT.usage : EXIT.failed;
+    return error instanceof UnreadableConfiguration || error instanceof UnusableLogFile ? EXIT.usage : EXIT.failed;
   }
 }
 
@@ -82,7 +84,3 @@ function endForSure(): void {
 
 /** The promise is two seconds from SIGTERM to the end. */
 const END_WITHIN_MS = 1_500;
-
-function openDestination(settings: Settings): LogDestination {
-  return logDestination({ target: settings.log.file === null ? { fd: 1 } : { path: settings.log.file } });
-}

@@ -10,6 +10,7 @@ import type { KeyName } from './keys.js';
 import type { Effective } from './merge.js';
 import { podsFromOf, staticPodPathOf } from './pod-sources.js';
 import { type Origin, type Problem, problemOf } from './problem.js';
+import { runtimeEndpointOf } from './runtime-endpoint.js';
 import { SettingReader } from './setting-reader.js';
 import type { Profile, Settings } from './settings.js';
 
@@ -32,7 +33,7 @@ export function buildSettings(effective: Effective, profile: Profile): Built {
   const sampling = samplingOf(read);
   const settings: Settings = {
     profile: read.choice('profile', ['reclaimd', 'kubelet'], profile),
-    runtimeEndpoint: endpointOf(read),
+    runtimeEndpoint: runtimeEndpointOf(read),
     runtimeRequestTimeout: positiveDuration(read, 'runtimeRequestTimeout'),
     rootDir: read.path('rootDir') ?? '/var/lib/kubelet',
     podLogsDir: read.path('podLogsDir') ?? '/var/log/pods',
@@ -169,15 +170,6 @@ function positiveDuration(read: SettingReader, name: KeyName): Milliseconds {
   const value = read.duration(name);
   if (value === 0n) read.tell('error', 'BAD_VALUE', name, 'the duration must be longer than zero', '0s');
   return millisecondsOf(value);
-}
-
-function endpointOf(read: SettingReader): string | null {
-  const value = read.text('containerRuntimeEndpoint');
-  if (value !== null && !/^(?:unix:\/\/)?\/./.test(value)) {
-    const rule = 'the runtime must be named by a unix socket, such as unix:///run/containerd/containerd.sock';
-    read.tell('error', 'BAD_VALUE', 'containerRuntimeEndpoint', rule, value);
-  }
-  return value;
 }
 
 function nonEmpty(read: SettingReader, name: KeyName): readonly string[] {

@@ -6,7 +6,8 @@ import type { EvictionEvent } from '../eviction/event.js';
 import type { EvictionState } from '../eviction/state.js';
 import type { CycleMode } from '../manager/cycle.js';
 import { buildParts } from './build.js';
-import { endpointOf, holdRuntime } from './run.js';
+import { endpointOf } from './endpoint.js';
+import { holdRuntime } from './run.js';
 
 /** What one pass told, and the state after it. */
 export interface PassResult {

@@ -1,5 +1,5 @@
 import { from, merge, type Observable, tap } from 'rxjs';
-import { findEndpoint, parseEndpoint } from '../adapters/cri/endpoint.js';
+import { parseEndpoint } from '../adapters/cri/endpoint.js';
 import { systemClock } from '../adapters/host/clock.js';
 import { acquireInstanceLock } from '../adapters/host/instance-lock.js';
 import { hostNodeStats } from '../adapters/host/node-stats.js';
@@ -13,6 +13,7 @@ import type { GcEvent } from '../gc/gc-event.js';
 import { PortError } from '../ports/port-error.js';
 import { RuntimeError, type RuntimeErrorKind } from '../ports/runtime.js';
 import { buildParts, type Parts, type Replacements } from './build.js';
+import { awaitEndpoint } from './endpoint.js';
 import { watchKubelet } from './kubelet-watch.js';
 import { productVersion } from './version.js';
 
@@ -30,22 +31,27 @@ export interface RunOptions {
   readonly onGcEvent?: (event: GcEvent) => void;
 }
 
-/**
- * Finds the runtime's socket: as configured, else the first of the usual ones that exists. Throws a `PortError` that names
- * what was tried.
- */
-export function endpointOf(settings: Settings, pathExists: (path: string) => boolean): string {
-  const endpoint =
-    settings.runtimeEndpoint === null ? findEndpoint(pathExists) : parseEndpoint(settings.runtimeEndpoint);
-  return endpoint.url;
-}
-
-/** Runs the daemon until `abort`. Throws a `PortError` when another one works on the runtime, or there is none. */
+/** Runs the daemon until `abort`. Throws a `PortError` when another one works on the runtime, or who answers is none. */
 export async function runDaemon(options: RunOptions): Promise<void> {
-  const endpoint = endpointOf(options.settings, options.pathExists);
-  await using _lock = await holdRuntime(endpoint);
-  await runParts(options, endpoint);
-  options.logger.info({ event: 'stopped' }, 'stopped');
+  const { logger } = options;
+  const endpoint = await awaitEndpoint(
+    {
+      ...options,
+      clock: options.replacements?.clock ?? systemClock(),
+      tell: (sockets) => {
+        logger.warn(
+          { event: 'runtime-awaited', sockets },
+          `waiting for a container runtime at ${sockets.join(' or ')}`,
+        );
+      },
+    },
+    options.abort,
+  );
+  if (endpoint !== null) {
+    await using _lock = await holdRuntime(endpoint);
+    await runParts(options, endpoint);
+  }
+  logger.info({ event: 'stopped' }, 'stopped');
 }
 
 /**
