@@ -117,7 +117,13 @@ function shownValues(settings: Settings): Partial<Readonly<Record<Name, Shown>>>
     'periodicCollection.logRotation': periodicCollection.logRotation,
     sandboxImage: settings.sandboxImage,
     protectedImages: settings.protectedImages,
+    protectedImageExpressions: settings.protectedImageExpressions,
+    protectedImageLabels: settings.protectedImageLabels,
+    imagesKeptPerRepository: settings.imagesKeptPerRepository,
     protectedNamespaces: settings.protectedNamespaces,
+    protectedPriority: settings.protectedPriority,
+    protectedAnnotation: settings.protectedAnnotation,
+    ownerScope: settings.ownerScope,
     evictBesideKubelet: settings.evictBesideKubelet,
     'sampling.slowest': durationText(sampling.slowest),
     'sampling.fastest': durationText(sampling.fastest),
@@ -137,6 +143,8 @@ const UNSET: Partial<Readonly<Record<Name, string>>> = {
   'containerGC.maxContainers': 'no limit',
   containerLogMaxSize: 'never rotated',
   containerLogMaxFiles: 'never rotated',
+  protectedPriority: 'critical pods alone',
+  protectedAnnotation: 'none',
   'log.file': 'standard output',
 };
 

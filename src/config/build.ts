@@ -10,6 +10,7 @@ import type { KeyName } from './keys.js';
 import type { Effective } from './merge.js';
 import { podsFromOf, staticPodPathOf } from './pod-sources.js';
 import { type Origin, type Problem, problemOf } from './problem.js';
+import { protectionOf } from './protection.js';
 import { runtimeEndpointOf } from './runtime-endpoint.js';
 import { SettingReader } from './setting-reader.js';
 import type { Profile, Settings } from './settings.js';
@@ -55,8 +56,7 @@ export function buildSettings(effective: Effective, profile: Profile): Built {
     },
     ...collectingOf(read),
     sandboxImage: read.text('sandboxImage'),
-    protectedImages: nonEmpty(read, 'protectedImages'),
-    protectedNamespaces: nonEmpty(read, 'protectedNamespaces'),
+    ...protectionOf(read),
     evictBesideKubelet: read.boolean('evictBesideKubelet'),
     sampling,
     log: {
@@ -170,12 +170,6 @@ function positiveDuration(read: SettingReader, name: KeyName): Milliseconds {
   const value = read.duration(name);
   if (value === 0n) read.tell('error', 'BAD_VALUE', name, 'the duration must be longer than zero', '0s');
   return millisecondsOf(value);
-}
-
-function nonEmpty(read: SettingReader, name: KeyName): readonly string[] {
-  const items = read.list(name);
-  if (items.includes('')) read.tell('error', 'BAD_VALUE', name, 'an item must not be empty', JSON.stringify(items));
-  return items;
 }
 
 function limitOrNull(value: number): number | null {

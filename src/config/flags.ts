@@ -101,8 +101,7 @@ function flagValue(
         kind: 'value',
         value: [
           ...earlier,
-          ...text
-            .split(',')
+          ...(row.isWholeFlag === true ? [text] : text.split(','))
             .map((item) => item.trim())
             .filter((item) => item !== ''),
         ],

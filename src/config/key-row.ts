@@ -23,5 +23,7 @@ export interface KeyRow {
   readonly choices?: readonly string[];
   /** `0s` in a file means the default, as the kubelet reads it. */
   readonly zeroMeansDefault?: true;
+  /** A list whose flag is one item, commas included. */
+  readonly isWholeFlag?: true;
   readonly help: string;
 }

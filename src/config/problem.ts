@@ -3,6 +3,7 @@ import type { ThresholdCode } from '../eviction/threshold-text.js';
 /** Everything that can be said about a configuration when it is loaded. Each code has one meaning, told in `config/README.md`. */
 export type ProblemCode =
   | ThresholdCode
+  | 'BAD_EXPRESSION'
   | 'BAD_VALUE'
   | 'DEFAULTS_DROPPED'
   | 'DUPLICATE_KEY'
@@ -14,6 +15,7 @@ export type ProblemCode =
   | 'MAX_AGE_NOT_ABOVE_MIN_AGE'
   | 'NEGATIVE_GRACE'
   | 'NO_DISK_THRESHOLD'
+  | 'PATTERN_NEVER_FITS'
   | 'SOFT_EVICTION_KILLS'
   | 'UNKNOWN_FIELD'
   | 'UNKNOWN_FLAG'

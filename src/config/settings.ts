@@ -1,6 +1,7 @@
 import type { ProfileName } from '../eviction/policy.js';
 import type { Threshold } from '../eviction/threshold.js';
 import type { LogLimits } from '../gc/log-limits.js';
+import type { OwnerScope } from '../gc/owner-scope.js';
 import type { Bytes, Milliseconds } from '../units/units.js';
 
 /** Which set of rules holds: ours, or the kubelet's with its quirks. */
@@ -110,8 +111,20 @@ export interface Settings {
   readonly sandboxImage: string | null;
   /** Patterns of images that are never removed. */
   readonly protectedImages: readonly string[];
+  /** Regular expressions of the same; checked, so each compiles with the flag `u`. */
+  readonly protectedImageExpressions: readonly string[];
+  /** Labels, `key` or `key=value`, that keep an image. */
+  readonly protectedImageLabels: readonly string[];
+  /** So many of each repository stay; 0 = none for that. */
+  readonly imagesKeptPerRepository: number;
   /** Namespaces whose pods are never evicted for node pressure. */
   readonly protectedNamespaces: readonly string[];
+  /** Priority from which pods are never evicted; null = the critical ones alone. */
+  readonly protectedPriority: number | null;
+  /** The annotation that keeps a pod when it says `true`; null = none does. */
+  readonly protectedAnnotation: string | null;
+  /** Whose garbage is removed. */
+  readonly ownerScope: OwnerScope;
   /** Whether to work on a node where a kubelet evicts too. */
   readonly evictBesideKubelet: boolean;
   readonly sampling: SamplingSettings;

@@ -102,7 +102,15 @@ export function buildParts(settings: Settings, node: NodeFacts, replacements: Re
       rootDir,
       doubtfulNumbers: policy.eviction.doubtfulNumbers,
     }),
-    containerGC: createContainerGC({ runtime, pods, files, clock, limits: settings.containerGC, podLogsDir }),
+    containerGC: createContainerGC({
+      runtime,
+      pods,
+      files,
+      clock,
+      limits: settings.containerGC,
+      podLogsDir,
+      ownerScope: settings.ownerScope,
+    }),
     killPod: createKillPodNow({
       runtime,
       files,
@@ -113,6 +121,7 @@ export function buildParts(settings: Settings, node: NodeFacts, replacements: Re
     measurePods: (active, signal, layout, abort) =>
       measurePods({ runtime, files, clock, podLogsDir, podVolumesDir }, active, signal, layout, abort),
     protectedNamespaces: settings.protectedNamespaces,
+    protectedPods: { priority: settings.protectedPriority, annotation: settings.protectedAnnotation },
     maxPodGrace: settings.maxPodGracePeriod,
     maxPodGraceSeconds: settings.configuredMaxPodGraceSeconds ?? 0,
     ...(settings.localStorageCapacityIsolation && limitsAreKnown ? { storageLimits } : {}),

@@ -58,7 +58,10 @@ export function collectingLoops(deps: CollectingDeps, kubelet: KubeletWatch, sig
   const alone = AbortSignal.any([signal, kubelet.seen]);
   const images = wanted.images === 'always' ? signal : alone;
   return {
-    containers: wanted.containers === 'auto' && !alone.aborted ? containerLoops(deps, kubelet, alone) : [],
+    containers:
+      wanted.containers === 'auto' && deps.settings.ownerScope !== 'images' && !alone.aborted
+        ? containerLoops(deps, kubelet, alone)
+        : [],
     images: wanted.images !== 'never' && !images.aborted ? imageLoops(deps, images) : [],
     logRotation: wanted.logRotation === 'auto' && !alone.aborted ? rotationLoops(deps, kubelet, alone) : [],
   };
@@ -106,12 +109,14 @@ function containerLoops(deps: CollectingDeps, kubelet: KubeletWatch, signal: Abo
     answers,
     keepsUnverified: policy.name === 'reclaimd',
     createdCountsAsDead: policy.gc.createdCountsAsDead,
+    ownerScope: settings.ownerScope,
   };
   // The kubelet keeps one after a death whatever the limits say. All that an operator wants kept, and what is too young, stays.
   const keepsToLimits = policy.name === 'reclaimd';
   const mayClean = limits.maxPerPodContainer !== null && limits.minAge === 0;
   const loops = [containerGcLoop(removing, signal)];
-  if (keepsToLimits && !mayClean) return loops;
+  // A death leaves something of a pod that is still there.
+  if ((keepsToLimits && !mayClean) || settings.ownerScope !== 'all') return loops;
   const deletor = new ContainerDeletor({ ...removing, kept: keptByDeletor(limits.maxPerPodContainer) });
   const noticing = keepsToLimits ? { pause: DEATHS_NOTICED_WITHIN } : {};
   return [...loops, deletor.run(signal), cleanAfterDeaths({ runtime, deletor, clock, answers, ...noticing }, signal)];

@@ -55,19 +55,39 @@ export function whyCritical({ isMirror, source, priority }: PodStation): string 
 /** What is known about a pod that can protect it. */
 export interface PodStanding extends PodStation {
   readonly namespace: string;
+  /** Absent = none. */
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly isUnderWay: boolean;
   /** Its end failed less than `RETRY_KILL_AFTER` ago. */
   readonly hasJustFailed: boolean;
 }
 
+/** What else an operator says of pods that never go. */
+export interface PodProtection {
+  /** From this priority on; null = the critical ones alone. */
+  readonly priority: number | null;
+  /** The annotation that keeps a pod when it says `true`; null = none does. */
+  readonly annotation: string | null;
+}
+
+const NO_PROTECTION: PodProtection = { priority: null, annotation: null };
+
 /**
  * Why a pod never goes, or null. Static and mirror pods and critical priorities are the kubelet's rule (`IsCriticalPod`);
  * namespaces are the operator's, since the runtime tells nobody's priority.
  */
-export function protectionOf(pod: PodStanding, protectedNamespaces: readonly string[]): string | null {
+export function protectionOf(
+  pod: PodStanding,
+  protectedNamespaces: readonly string[],
+  { priority, annotation }: PodProtection = NO_PROTECTION,
+): string | null {
   const critical = whyCritical(pod);
   if (critical !== null) return critical;
   if (protectedNamespaces.includes(pod.namespace)) return `namespace ${pod.namespace} is protected`;
+  if (priority !== null && pod.priority !== null && pod.priority >= priority) {
+    return `priority ${pod.priority} is protected, from ${priority}`;
+  }
+  if (annotation !== null && pod.annotations?.[annotation] === 'true') return `annotated ${annotation}: true`;
   if (pod.isUnderWay) return 'was told to end already';
   if (pod.hasJustFailed) return 'could not be ended a moment ago';
   return null;

@@ -1,3 +1,4 @@
+import { expressionOfGlob } from './image-pattern.js';
 import { bareId, fullReference, looksLikeId } from './image-reference.js';
 import type { PlannedImage } from './inventory.js';
 
@@ -7,7 +8,7 @@ import type { PlannedImage } from './inventory.js';
  * as the beginning of an id.
  */
 export function compileProtection(patterns: readonly string[]): (image: PlannedImage) => string | null {
-  const rules = patterns.map((pattern) => ({ pattern, matches: compile(pattern) }));
+  const rules = patterns.map((pattern) => ({ pattern, matches: compilePattern(pattern) }));
   if (rules.length === 0) return () => null;
   return (image) => {
     // Made once for all patterns.
@@ -17,26 +18,25 @@ export function compileProtection(patterns: readonly string[]): (image: PlannedI
 }
 
 /** All names of an image, in the form listed and in the full one. */
-interface ImageNames {
+export interface ImageNames {
   readonly listed: readonly string[];
   readonly full: readonly string[];
 }
 
-function namesOf(image: PlannedImage): ImageNames {
-  const listed = [...image.tags, ...image.digests, image.id, bareId(image.id)];
-  return { listed, full: listed.map(fullReference) };
+/** The names that patterns are held against. */
+export function namesOf(image: PlannedImage): ImageNames {
+  const references = [...image.tags, ...image.digests];
+  // An id has no full form: made one it would lie in the library of the default registry.
+  return { listed: [...references, image.id, bareId(image.id)], full: references.map(fullReference) };
 }
 
-function compile(pattern: string): (image: PlannedImage, names: ImageNames) => boolean {
-  const expression = new RegExp(`^${pattern.split('*').map(escape).join('.*')}$`, 's');
+/** Whether one pattern fits an image. See `compileProtection`. */
+export function compilePattern(pattern: string): (image: PlannedImage, names: ImageNames) => boolean {
+  const expression = expressionOfGlob(pattern);
   const full = pattern.includes('*') ? pattern : fullReference(pattern);
   return (image, names) => {
     if (names.full.includes(full)) return true;
     if ([names.listed, names.full].some((forms) => forms.some((name) => expression.test(name)))) return true;
     return looksLikeId(pattern) && bareId(image.id).startsWith(bareId(pattern));
   };
-}
-
-function escape(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

@@ -170,6 +170,7 @@ export function protectionIn(pass: Pass, pod: PodRecord): string | null {
   return protectionOf(
     { ...pod, isUnderWay, hasJustFailed: neverAgain && hasJustFailed(pass, pod.uid) },
     pass.deps.protectedNamespaces,
+    pass.deps.protectedPods,
   );
 }
 

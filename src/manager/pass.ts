@@ -10,6 +10,7 @@ import type { PodStats } from '../eviction/pod-stats.js';
 import { type FilesystemName, SIGNALS, type Signal } from '../eviction/signal.js';
 import type { EvictionState } from '../eviction/state.js';
 import { transitions } from '../eviction/transitions.js';
+import type { PodProtection } from '../eviction/victim.js';
 import type { Clock } from '../ports/clock.js';
 import type { KillPod } from '../ports/kill.js';
 import type { PodRecord, PodsPort } from '../ports/pods.js';
@@ -60,6 +61,8 @@ export interface CycleDeps {
   /** Those who have the kernel watch memory; absent = none. */
   readonly notifiers?: readonly Notifier[];
   readonly protectedNamespaces: readonly string[];
+  /** Priorities and the annotation that keep pods as well; absent = none do. */
+  readonly protectedPods?: PodProtection;
   /** Cap on a pod's own grace when evicted softly; null = none. */
   readonly maxPodGrace: Milliseconds | null;
   /** The same as it was configured, in seconds, where a negative one has a meaning; absent = as above. */

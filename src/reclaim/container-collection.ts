@@ -1,4 +1,5 @@
 import type { GcEvent, GcSubject } from '../gc/gc-event.js';
+import { type OwnerScope, withinScope } from '../gc/owner-scope.js';
 import { type ContainerLimits, planContainers } from '../gc/plan-containers.js';
 import { planSandboxes } from '../gc/plan-sandboxes.js';
 import type { RuntimePort } from '../ports/runtime.js';
@@ -22,6 +23,8 @@ export interface ContainerCollectionDeps extends RemoveContainerDeps, PodLogsDep
   readonly limits: ContainerLimits;
   /** Whether a container that was never started counts as dead at any age, as in the kubelet. */
   readonly createdCountsAsDead: boolean;
+  /** Whose garbage goes; absent = everybody's. */
+  readonly ownerScope?: OwnerScope;
 }
 
 /** A step that failed. */
@@ -78,7 +81,7 @@ async function* evictContainers(
     now,
   });
   const byId = new Map(containers.map((each) => [each.id, each]));
-  for (const { item, why } of plan) {
+  for (const { item, why } of withinScope(deps.ownerScope ?? 'all', plan)) {
     if (signal.aborted) return null;
     const container = byId.get(item.id);
     if (container === undefined) continue;
@@ -102,7 +105,8 @@ async function* evictSandboxes(
   if (sandboxes instanceof Error) return sandboxes;
   const pods = await deps.answers(signal).catch(toError);
   if (pods instanceof Error) return pods;
-  for (const { item, why } of planSandboxes(sandboxes, containers, pods, finishedPodsToo)) {
+  const plan = planSandboxes(sandboxes, containers, pods, finishedPodsToo);
+  for (const { item, why } of withinScope(deps.ownerScope ?? 'all', plan)) {
     if (signal.aborted) return null;
     const label = `${item.pod.namespace}/${item.pod.name}`;
     const subject: GcSubject = { what: 'sandbox', id: item.id, label, reason: why, claimed: null };

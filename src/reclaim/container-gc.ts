@@ -1,5 +1,6 @@
 import type { EvictionEvent, RemovalSubject } from '../eviction/event.js';
 import type { PlannedSandbox, PodAnswers } from '../gc/inventory.js';
+import { type OwnerScope, withinScope } from '../gc/owner-scope.js';
 import { type ContainerLimits, planContainers } from '../gc/plan-containers.js';
 import { planSandboxes } from '../gc/plan-sandboxes.js';
 import type { Clock } from '../ports/clock.js';
@@ -32,6 +33,8 @@ export interface ContainerGcDeps {
   readonly limits: ContainerLimits;
   /** Where the pods' log directories lie; logs elsewhere are not touched. */
   readonly podLogsDir: string;
+  /** Whose garbage goes; absent = everybody's. */
+  readonly ownerScope?: OwnerScope;
 }
 
 /** Grace for a container whose state the runtime does not know, before it is removed: the kubelet's smallest. */
@@ -84,7 +87,8 @@ async function plan(deps: ContainerGcDeps, run: ReclaimRun): Promise<ContainerPl
     layerUsage(runtime, clock, SIZES_WITHIN, run.signal),
   ]);
   const answers = answersOf(await deps.pods.list(containers, sandboxes, run.signal));
-  const plannedContainers = planContainers({
+  const scope = deps.ownerScope ?? 'all';
+  const everyContainer = planContainers({
     containers,
     limits,
     pods: answers,
@@ -93,6 +97,7 @@ async function plan(deps: ContainerGcDeps, run: ReclaimRun): Promise<ContainerPl
     createdCountsAsDead: run.policy.gc.createdCountsAsDead,
     now: clock.wall(),
   });
+  const plannedContainers = withinScope(scope, everyContainer);
   const going = new Set(plannedContainers.map(({ item }) => item.id));
   const staying = containers.filter((each) => !going.has(each.id));
   const byId = new Map(containers.map((each) => [each.id, each]));
@@ -103,7 +108,7 @@ async function plan(deps: ContainerGcDeps, run: ReclaimRun): Promise<ContainerPl
         ? []
         : [containerRemoval(deps, run, container, why, sizes.get(item.id)?.writableLayer?.used ?? null)];
     }),
-    sandboxes: planSandboxes(sandboxes, staying, answers, true).map(({ item, why }) =>
+    sandboxes: withinScope(scope, planSandboxes(sandboxes, staying, answers, true)).map(({ item, why }) =>
       sandboxRemoval(runtime, item, why),
     ),
   };

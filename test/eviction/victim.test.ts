@@ -103,6 +103,24 @@ for (const [title, changes, expected] of [
   });
 }
 
+for (const [title, changes, expected] of [
+  ['the protected priority stays', { priority: 1_000 }, 'priority 1000 is protected, from 1000'],
+  ['just below the protected priority may go', { priority: 999 }, null],
+  ['a pod whose priority nobody tells has none', { priority: null }, null],
+  [
+    'the annotation keeps a pod',
+    { annotations: { 'reclaimd/protected': 'true' } },
+    'annotated reclaimd/protected: true',
+  ],
+  ['an annotation that says anything else keeps nothing', { annotations: { 'reclaimd/protected': 'false' } }, null],
+] as const satisfies readonly (readonly [string, Partial<PodStanding>, string | null])[]) {
+  test(title, (t) => {
+    const rules = { priority: 1_000, annotation: 'reclaimd/protected' };
+    t.is(protectionOf({ ...POD, ...changes }, [], rules), expected);
+    t.is(protectionOf({ ...POD, ...changes }, []), null, 'without the rules it may go');
+  });
+}
+
 const HARD = threshold('nodefs.available', '10%');
 const SOFT = threshold('nodefs.available', '15%', { graceSeconds: 60 });
 

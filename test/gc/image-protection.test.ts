@@ -45,6 +45,10 @@ test('an image without tags is protected by its id or digest alone', (t) => {
   t.is(compileProtection(['nginx', HEX.slice(0, 12)])(bare), HEX.slice(0, 12));
 });
 
+test('an id is no name in the library of the default registry', (t) => {
+  t.is(compileProtection(['docker.io/*'])(image(`sha256:${HEX}`, { tags: ['registry.local/app:1'] })), null);
+});
+
 test('no patterns protect nothing', (t) => {
   t.is(compileProtection([])(NGINX), null);
 });
