@@ -5,7 +5,14 @@ import { compileProtection } from '../gc/image-protection.js';
 import { LOG_LINKS_DIR } from '../gc/log-link.js';
 import { keptByDeletor } from '../gc/plan-deletions.js';
 import { cleanAfterDeaths } from '../manager/clean-after-death.js';
-import { containerGcLoop, imageGcLoop } from '../manager/periodic-gc.js';
+import {
+  type CollectorRun,
+  containerGcLoop,
+  containerGcRun,
+  type ImageGcLoopDeps,
+  imageGcLoop,
+  imageGcRun,
+} from '../manager/periodic-gc.js';
 import type { Clock } from '../ports/clock.js';
 import type { FilesPort } from '../ports/files.js';
 import type { LogFilesPort } from '../ports/log-files.js';
@@ -67,6 +74,20 @@ export function collectingLoops(deps: CollectingDeps, kubelet: KubeletWatch, sig
   };
 }
 
+/** Single runs of the two collectors, outside their loops; null = the settings leave it nothing to do. */
+export interface CollectorRuns {
+  readonly containers: CollectorRun;
+  readonly images: CollectorRun | null;
+}
+
+/** The runs that the loops make, for who has them run by hand. */
+export function collectorRuns(deps: CollectingDeps, kubeletRuns: () => Promise<boolean>): CollectorRuns {
+  return {
+    containers: containerGcRun(containerCollection(deps, kubeletRuns)),
+    images: imageGcRun(imageCollection(deps)),
+  };
+}
+
 /** What the profiles decide images by, periodically and under pressure. */
 export function createImageCollector(
   deps: Pick<CollectingDeps, 'settings' | 'policy' | 'runtime' | 'clock'>,
@@ -92,12 +113,11 @@ export function createImageCollector(
   });
 }
 
-function containerLoops(deps: CollectingDeps, kubelet: KubeletWatch, signal: AbortSignal): readonly Loop[] {
+function containerCollection(deps: CollectingDeps, kubeletRuns: () => Promise<boolean>): ContainerCollectionDeps {
   const { settings, policy, runtime, files, logFiles, clock } = deps;
   const { podLogsDir, containerGC: limits } = settings;
   const logLinksDir = podLogsDir === USUAL_POD_LOGS_DIR ? LOG_LINKS_DIR : null;
-  const answers = gonePods({ ...deps, kubeletRuns: () => kubelet.look() });
-  const removing: ContainerCollectionDeps = {
+  return {
     runtime,
     files,
     logFiles,
@@ -106,11 +126,17 @@ function containerLoops(deps: CollectingDeps, kubelet: KubeletWatch, signal: Abo
     podLogsDir,
     logLinksDir,
     logs: containerLogs(files, logFiles, { podLogsDir, logLinksDir }),
-    answers,
+    answers: gonePods({ ...deps, kubeletRuns }),
     keepsUnverified: policy.name === 'reclaimd',
     createdCountsAsDead: policy.gc.createdCountsAsDead,
     ownerScope: settings.ownerScope,
   };
+}
+
+function containerLoops(deps: CollectingDeps, kubelet: KubeletWatch, signal: AbortSignal): readonly Loop[] {
+  const { settings, policy, runtime, clock } = deps;
+  const removing = containerCollection(deps, () => kubelet.look());
+  const { limits, answers } = removing;
   // The kubelet keeps one after a death whatever the limits say. All that an operator wants kept, and what is too young, stays.
   const keepsToLimits = policy.name === 'reclaimd';
   const mayClean = limits.maxPerPodContainer !== null && limits.minAge === 0;
@@ -158,16 +184,16 @@ function rotationLoops(deps: CollectingDeps, kubelet: KubeletWatch, signal: Abor
 }
 
 function imageLoops(deps: CollectingDeps, signal: AbortSignal): readonly Loop[] {
-  const { settings, runtime, mounts, clock, imageCollector } = deps;
-  const loop = imageGcLoop(
-    {
-      collector: imageCollector,
-      clock,
-      highPercent: settings.imageGCHighThresholdPercent,
-      maxAge: settings.imageMaximumGCAge,
-      imageFs: async (each) => (await imageFsStatistics(runtime, mounts, each)).imageFs,
-    },
-    signal,
-  );
+  const loop = imageGcLoop(imageCollection(deps), signal);
   return loop === null ? [] : [loop];
+}
+
+function imageCollection({ settings, runtime, mounts, clock, imageCollector }: CollectingDeps): ImageGcLoopDeps {
+  return {
+    collector: imageCollector,
+    clock,
+    highPercent: settings.imageGCHighThresholdPercent,
+    maxAge: settings.imageMaximumGCAge,
+    imageFs: async (each) => (await imageFsStatistics(runtime, mounts, each)).imageFs,
+  };
 }

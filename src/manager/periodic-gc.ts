@@ -43,16 +43,15 @@ export async function* runPeriodically(
 
 /** The loop of containers: dead ones beyond the limits, idle sandboxes, logs of gone pods. */
 export function containerGcLoop(deps: ContainerCollectionDeps, signal: AbortSignal): AsyncGenerator<GcEvent, void> {
-  return runPeriodically(
-    'container',
-    async function* containers(abort) {
-      const failed = yield* collectContainers(deps, false, abort);
-      return failed.length === 0 ? null : failed.map(({ step, message }) => `${step}: ${message}`).join('; ');
-    },
-    CONTAINER_GC_PERIOD,
-    deps.clock,
-    signal,
-  );
+  return runPeriodically('container', containerGcRun(deps), CONTAINER_GC_PERIOD, deps.clock, signal);
+}
+
+/** One run of that loop. */
+export function containerGcRun(deps: ContainerCollectionDeps): CollectorRun {
+  return async function* containers(abort) {
+    const failed = yield* collectContainers(deps, false, abort);
+    return failed.length === 0 ? null : failed.map(({ step, message }) => `${step}: ${message}`).join('; ');
+  };
 }
 
 /** What the loop of images needs. */
@@ -67,18 +66,18 @@ export interface ImageGcLoopDeps {
 
 /** The loop of images; null when the settings leave it nothing to do. */
 export function imageGcLoop(deps: ImageGcLoopDeps, signal: AbortSignal): AsyncGenerator<GcEvent, void> | null {
+  const run = imageGcRun(deps);
+  return run === null ? null : runPeriodically('image', run, IMAGE_GC_PERIOD, deps.clock, signal);
+}
+
+/** One run of that loop; null as there. */
+export function imageGcRun(deps: ImageGcLoopDeps): CollectorRun | null {
   if (imageRunsAreOff(deps.highPercent, deps.maxAge)) return null;
   const gcBegan = deps.clock.now();
-  return runPeriodically(
-    'image',
-    async function* images(abort) {
-      const { error } = yield* deps.collector.collect(gcBegan, (each) => deps.imageFs(each), abort);
-      return error?.message ?? null;
-    },
-    IMAGE_GC_PERIOD,
-    deps.clock,
-    signal,
-  );
+  return async function* images(abort) {
+    const { error } = yield* deps.collector.collect(gcBegan, (each) => deps.imageFs(each), abort);
+    return error?.message ?? null;
+  };
 }
 
 /** A fault of our own ends the run and not the loop. */

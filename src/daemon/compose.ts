@@ -1,0 +1,129 @@
+import type { Settings } from '../config/settings.js';
+import { POLICIES } from '../eviction/policy.js';
+import type { Signal } from '../eviction/signal.js';
+import { createLooker } from '../manager/look.js';
+import { createManager, type Manager } from '../manager/manager.js';
+import type { Clock } from '../ports/clock.js';
+import type { FilesPort } from '../ports/files.js';
+import type { KillPod } from '../ports/kill.js';
+import type { LogFilesPort } from '../ports/log-files.js';
+import type { MountsPort } from '../ports/mounts.js';
+import type { NodeStatsPort } from '../ports/node-stats.js';
+import type { PodRecord, PodsPort } from '../ports/pods.js';
+import type { RuntimePort } from '../ports/runtime.js';
+import { createContainerGC } from '../reclaim/container-gc.js';
+import { createImageGC } from '../reclaim/image-gc.js';
+import { createKillPodNow } from '../reclaim/kill-pod-now.js';
+import { measurePodStorage } from '../reclaim/pod-storage.js';
+import { measurePods } from '../reclaim/pod-usage.js';
+import {
+  type Collecting,
+  type CollectorRuns,
+  collectingLoops,
+  collectorRuns,
+  createImageCollector,
+} from './collecting.js';
+import type { KubeletWatch } from './kubelet-watch.js';
+
+/** The world that a node is made over: the real one, or one in memory. */
+export interface NodePorts {
+  readonly clock: Clock;
+  readonly runtime: RuntimePort;
+  readonly mounts: MountsPort;
+  readonly nodeStats: NodeStatsPort;
+  readonly files: FilesPort;
+  readonly logFiles: LogFilesPort;
+  readonly pods: PodsPort;
+  /** Whether a kubelet runs beside us, as last looked for. */
+  kubeletRuns(): boolean;
+  /** Stands between the manager and the ends of pods: one that watches what is asked of a node in memory. */
+  readonly aroundKill?: (kill: KillPod) => KillPod;
+}
+
+/** What works on a node. Nothing runs yet. */
+export interface ComposedNode {
+  readonly manager: Manager;
+  /** What goes on without pressure, to be run beside the manager. See `collectingLoops`. */
+  collecting(kubelet: KubeletWatch, signal: AbortSignal): Collecting;
+  /** The runs of the periodic collectors, one by one. */
+  readonly runs: CollectorRuns;
+}
+
+/** The pods' cgroup is not read yet: a line on it would be unknown for ever, and warned about. */
+const UNMEASURED: Signal = 'allocatableMemory.available';
+
+/** Why pods are not evicted beside a kubelet. */
+const KUBELET_EVICTS = 'a kubelet runs on this node and evicts pods itself (evictBesideKubelet is off)';
+
+/** Makes what works on a node out of the settings and the ports: everything but the ports themselves is the same everywhere. */
+export function composeNode(settings: Settings, ports: NodePorts): ComposedNode {
+  const { clock, runtime, mounts, nodeStats, files, pods, aroundKill = (kill: KillPod) => kill } = ports;
+  const policy = POLICIES[settings.profile];
+  const { rootDir, podLogsDir } = settings;
+  const podVolumesDir = `${rootDir}/pods`;
+  const imageCollector = createImageCollector({ settings, policy, runtime, clock });
+  const imageGC = createImageGC({
+    collector: imageCollector,
+    runtime,
+    clock,
+    minAge: settings.imageMinimumGCAge,
+    sandboxImage: settings.sandboxImage,
+    protectedImages: settings.protectedImages,
+  });
+  // The runtime knows no limits: without another source of pods every pass would list them for nothing.
+  const limitsAreKnown = settings.podsFrom !== null || settings.staticPodPath !== null;
+  const storageLimits = {
+    measure: (active: readonly PodRecord[], abort: AbortSignal) =>
+      measurePodStorage({ runtime, files, clock, podLogsDir, podVolumesDir }, active, abort),
+  };
+  const manager = createManager({
+    clock,
+    runtime,
+    pods,
+    imageGC,
+    policy,
+    looker: createLooker({
+      mounts,
+      nodeStats,
+      runtime,
+      clock,
+      rootDir,
+      doubtfulNumbers: policy.eviction.doubtfulNumbers,
+    }),
+    containerGC: createContainerGC({
+      runtime,
+      pods,
+      files,
+      clock,
+      limits: settings.containerGC,
+      podLogsDir,
+      ownerScope: settings.ownerScope,
+    }),
+    killPod: aroundKill(
+      createKillPodNow({
+        runtime,
+        files,
+        clock,
+        podLogsDir,
+        podVolumesDir: () => (ports.kubeletRuns() ? null : podVolumesDir),
+      }),
+    ),
+    measurePods: (active, signal, layout, abort) =>
+      measurePods({ runtime, files, clock, podLogsDir, podVolumesDir }, active, signal, layout, abort),
+    protectedNamespaces: settings.protectedNamespaces,
+    protectedPods: { priority: settings.protectedPriority, annotation: settings.protectedAnnotation },
+    maxPodGrace: settings.maxPodGracePeriod,
+    maxPodGraceSeconds: settings.configuredMaxPodGraceSeconds ?? 0,
+    ...(settings.localStorageCapacityIsolation && limitsAreKnown ? { storageLimits } : {}),
+    evictionOff: () => (ports.kubeletRuns() && !settings.evictBesideKubelet ? KUBELET_EVICTS : null),
+    thresholds: settings.thresholds.filter((each) => each.signal !== UNMEASURED),
+    transitionPeriod: settings.pressureTransitionPeriod,
+    cadence: settings.sampling,
+  });
+  const collectingDeps = { ...ports, settings, policy, imageCollector };
+  return {
+    manager,
+    collecting: (kubelet, signal) => collectingLoops(collectingDeps, kubelet, signal),
+    runs: collectorRuns(collectingDeps, async () => ports.kubeletRuns()),
+  };
+}
