@@ -128,6 +128,8 @@ function shownValues(settings: Settings): Partial<Readonly<Record<Name, Shown>>>
     'sampling.slowest': durationText(sampling.slowest),
     'sampling.fastest': durationText(sampling.fastest),
     'sampling.assumedFillRate': sampling.assumedFillRate,
+    collectWhenFullWithin:
+      settings.collectWhenFullWithin === null ? null : durationText(settings.collectWhenFullWithin),
     'log.level': log.level,
     'log.format': log.format,
     'log.file': log.file,
@@ -145,6 +147,7 @@ const UNSET: Partial<Readonly<Record<Name, string>>> = {
   containerLogMaxFiles: 'never rotated',
   protectedPriority: 'critical pods alone',
   protectedAnnotation: 'none',
+  collectWhenFullWithin: 'off',
   'log.file': 'standard output',
 };
 

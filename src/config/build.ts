@@ -59,6 +59,8 @@ export function buildSettings(effective: Effective, profile: Profile): Built {
     ...protectionOf(read),
     evictBesideKubelet: read.boolean('evictBesideKubelet'),
     sampling,
+    collectWhenFullWithin:
+      read.duration('collectWhenFullWithin') === 0n ? null : millisecondsOf(read.duration('collectWhenFullWithin')),
     log: {
       level: read.choice('log.level', ['debug', 'info', 'warn', 'error'], 'info'),
       format: read.choice('log.format', ['auto', 'pretty', 'json'], 'auto'),

@@ -469,6 +469,16 @@ export const KEYS = [
     help: 'how fast a disk is taken to fill before it was measured',
   },
   {
+    name: 'collectWhenFullWithin',
+    type: 'duration',
+    home: 'own',
+    flag: 'collect-when-full-within',
+    valueHint: 'duration',
+    unit: 'duration',
+    fallback: '0s',
+    help: 'collect garbage, never pods, when a disk will be full within this; 0s: wait for a line',
+  },
+  {
     name: 'log.level',
     type: 'choice',
     home: 'own',

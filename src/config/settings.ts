@@ -128,5 +128,7 @@ export interface Settings {
   /** Whether to work on a node where a kubelet evicts too. */
   readonly evictBesideKubelet: boolean;
   readonly sampling: SamplingSettings;
+  /** Garbage is collected ahead of any line when a filesystem will be full within this; null = never. */
+  readonly collectWhenFullWithin: Milliseconds | null;
   readonly log: LogSettings;
 }

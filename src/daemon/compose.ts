@@ -119,6 +119,7 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
     thresholds: settings.thresholds.filter((each) => each.signal !== UNMEASURED),
     transitionPeriod: settings.pressureTransitionPeriod,
     cadence: settings.sampling,
+    fullWithin: settings.collectWhenFullWithin,
   });
   const collectingDeps = { ...ports, settings, policy, imageCollector };
   return {

@@ -26,6 +26,8 @@ export interface EvictionSettings {
   readonly transitionPeriod: Milliseconds;
   readonly policy: Policy;
   readonly lines: LineBook;
+  /** Garbage is collected ahead of any line when a filesystem will be full within this; null or absent = never. */
+  readonly fullWithin?: Milliseconds | null;
 }
 
 /** What one look means, given what came before. */

@@ -7,6 +7,7 @@ import type { EvictedPodStatus } from './pod-status.js';
 import type { Standing } from './rank.js';
 import type { FilesystemName, NodeCondition, Resource, Signal } from './signal.js';
 import type { Threshold } from './threshold.js';
+import type { Forecast } from './time-to-full.js';
 
 /** What a removal takes away. */
 export type RemovalKind = 'container' | 'sandbox' | 'image' | 'pod-logs' | 'pod-volumes';
@@ -125,6 +126,22 @@ export type EvictionEvent = { readonly at: Instant } & (
       readonly observation: Observation;
       readonly line: number;
       readonly target: number;
+    }
+  | {
+      /** Told anew each time that the time to full has halved. */
+      readonly kind: 'will-be-full';
+      readonly signal: Signal;
+      readonly observation: Observation;
+      readonly forecast: Forecast;
+    }
+  | { readonly kind: 'fills-no-more'; readonly signal: Signal }
+  | {
+      /** Garbage is collected before any line is met, as the operator asked for; no pod goes for it. */
+      readonly kind: 'collecting-ahead';
+      readonly signal: Signal;
+      readonly forecast: Forecast;
+      /** What was asked for: collect when full within this. */
+      readonly within: Milliseconds;
     }
   | { readonly kind: 'condition-on' | 'condition-off'; readonly condition: NodeCondition }
   | {

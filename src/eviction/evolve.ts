@@ -1,6 +1,7 @@
 import { elapsed, milliseconds } from '../units/units.js';
 import { assess, type EvictionSettings } from './assess.js';
 import { type EventOf, type EvictionEvent, FILESYSTEMS } from './event.js';
+import { foretold } from './foretell.js';
 import type { Observations, UnknownSignal } from './observe.js';
 import type { FilesystemName, Signal } from './signal.js';
 import type { EvictionState, Sample, UnknownSince } from './state.js';
@@ -64,6 +65,21 @@ export function evolve(state: EvictionState, event: EvictionEvent, settings: Evi
             ? { signal: event.signal, available: event.availableAfter, missing: event.missing }
             : null,
       };
+    case 'will-be-full':
+      return {
+        ...state,
+        toldForecasts: new Map([
+          ...state.toldForecasts,
+          [event.signal, { timeToFull: event.forecast.timeToFull, lastAt: event.at }],
+        ]),
+      };
+    case 'fills-no-more':
+      return {
+        ...state,
+        toldForecasts: new Map([...state.toldForecasts].filter(([signal]) => signal !== event.signal)),
+      };
+    case 'collecting-ahead':
+      return { ...state, collectedAheadAt: new Map([...state.collectedAheadAt, [event.signal, event.at]]) };
     case 'helpless':
       return { ...state, helpless: event.reason };
     case 'threshold-cleared':
@@ -123,6 +139,7 @@ function afterLook(state: EvictionState, event: EventOf<'observed'>, settings: E
     clamped: new Set(sight.clamped.map((each) => each.signal)),
     setAside: new Set(judged.setAside.map((each) => each.id)),
     samples: withSamples(state.samples, sight.observations),
+    ...(settings.policy.eviction.forecasts === 'told' ? foretold(state, sight.observations, event.layout, at) : {}),
     seriesEnded: hasMoved(state, sight.observations) ? null : state.seriesEnded,
   };
 }

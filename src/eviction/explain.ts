@@ -48,6 +48,12 @@ export function explain(event: EvictionEvent): string {
       return `pressure: ${measuredText(event)} is below ${amountText(event.threshold.signal, event.line)} (${thresholdText(event.threshold)})`;
     case 'threshold-cleared':
       return `relieved: ${measuredText(event)} has reached ${amountText(event.threshold.signal, event.target)}`;
+    case 'will-be-full':
+      return `${event.signal} goes down by ${amountText(event.signal, Math.round(event.forecast.rate))} a second: ${amountText(event.signal, event.observation.available)} last ${roughTimeText(event.forecast.timeToFull)} (watched for ${roughTimeText(event.forecast.watched)})`;
+    case 'fills-no-more':
+      return `${event.signal} goes down no more`;
+    case 'collecting-ahead':
+      return `${event.signal} will be used up in ${roughTimeText(event.forecast.timeToFull)}: collecting garbage now, as asked for when it is less than ${roughTimeText(event.within)}`;
     case 'condition-on':
       return `${event.condition} is on`;
     case 'condition-off':
@@ -115,6 +121,13 @@ export function limitText(limit: Limit): string {
 export function secondsText(duration: number): string {
   const seconds = duration / 1_000;
   return `${seconds >= 100 ? Math.round(seconds) : Number(seconds.toFixed(1))} s`;
+}
+
+/** A time that is only known roughly: in seconds, minutes or hours, as a person would say it. */
+export function roughTimeText(duration: number): string {
+  const seconds = duration / 1_000;
+  if (seconds < 100) return secondsText(seconds < 10 ? duration : Math.round(seconds) * 1_000);
+  return seconds < 6_000 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3_600)} h`;
 }
 
 /** A pod's place in the ranking for people. */

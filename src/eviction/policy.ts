@@ -14,6 +14,8 @@ export interface Policy {
     readonly lineAboveCapacity: 'always-met' | 'set-aside';
     /** How often a pass looks: fixed, or by headroom and fill rate. */
     readonly cadence: 'fixed' | 'derived';
+    /** Whether it is foretold when a filesystem will be full. */
+    readonly forecasts: 'none' | 'told';
     /** Where pods without numbers stand in the ranking. */
     readonly unknownUsage: 'first' | 'after-known-over-request';
     /** What "usage minus request" subtracts when inodes are ranked. */
@@ -81,6 +83,7 @@ export const POLICIES = {
       conditionEnds: 'line-or-due-band',
       lineAboveCapacity: 'always-met',
       cadence: 'fixed',
+      forecasts: 'none',
       unknownUsage: 'first',
       inodeRequest: 'byte-request',
       filesystemsPerPass: 'first',
@@ -117,6 +120,7 @@ export const POLICIES = {
       conditionEnds: 'target',
       lineAboveCapacity: 'set-aside',
       cadence: 'derived',
+      forecasts: 'told',
       unknownUsage: 'after-known-over-request',
       inodeRequest: 'none',
       filesystemsPerPass: 'all',

@@ -1,4 +1,4 @@
-import type { Instant } from '../units/units.js';
+import type { Instant, Milliseconds } from '../units/units.js';
 import type { ConditionTimes } from './conditions.js';
 import type { FirstMetTimes } from './evaluate.js';
 import type { LayoutQuirk } from './kubelet-quirks.js';
@@ -6,6 +6,7 @@ import type { FsLayout } from './layout.js';
 import type { Observation, UnknownReason } from './observe.js';
 import type { FilesystemName, NodeCondition, Signal } from './signal.js';
 import type { ThresholdId } from './threshold.js';
+import type { Forecast } from './time-to-full.js';
 
 /** A signal that cannot be observed at present. */
 export interface UnknownSince {
@@ -20,6 +21,19 @@ export interface UnknownSince {
 export interface Sample {
   readonly at: Instant;
   readonly available: number;
+}
+
+/** What was last worked out about when a filesystem will be full. */
+export interface KnownForecast {
+  readonly at: Instant;
+  readonly forecast: Forecast | null;
+}
+
+/** A forecast that was told. */
+export interface ToldForecast {
+  readonly timeToFull: Milliseconds;
+  /** When there last was one. */
+  readonly lastAt: Instant;
 }
 
 /** A pod that was told to end and whose space is still awaited. */
@@ -61,6 +75,12 @@ export interface EvictionState {
   readonly clamped: ReadonlySet<Signal>;
   readonly setAside: ReadonlySet<ThresholdId>;
   readonly samples: ReadonlyMap<FilesystemName, readonly Sample[]>;
+  /** What each filesystem signal was over the last hour, thinned out with age. */
+  readonly trends: ReadonlyMap<Signal, readonly Sample[]>;
+  readonly forecasts: ReadonlyMap<Signal, KnownForecast>;
+  readonly toldForecasts: ReadonlyMap<Signal, ToldForecast>;
+  /** When garbage was last collected ahead of a full filesystem. */
+  readonly collectedAheadAt: ReadonlyMap<Signal, Instant>;
   readonly evictionUnderWay: EvictionUnderWay | null;
   /** Uids of pods that were told to end: never chosen again, gone or not. The newest thousand. */
   readonly toldToEnd: ReadonlySet<string>;
@@ -89,6 +109,10 @@ export const INITIAL_STATE: EvictionState = {
   clamped: new Set(),
   setAside: new Set(),
   samples: new Map(),
+  trends: new Map(),
+  forecasts: new Map(),
+  toldForecasts: new Map(),
+  collectedAheadAt: new Map(),
   evictionUnderWay: null,
   toldToEnd: new Set(),
   killFailed: new Map(),

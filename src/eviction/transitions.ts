@@ -2,6 +2,7 @@ import { elapsed, type Instant } from '../units/units.js';
 import type { EvictionSettings } from './assess.js';
 import type { EvictionEvent } from './event.js';
 import { isWarningDue } from './evolve.js';
+import { forecastChanges } from './foretell.js';
 import type { Sight } from './observe.js';
 import type { EvictionState } from './state.js';
 
@@ -20,6 +21,7 @@ export function transitions(
     ...thresholdChanges(before, after, at, settings),
     ...conditionChanges(before, after, at),
     ...unknownChanges(before, after, at, settings),
+    ...forecastChanges(after, at),
     ...sight.clamped
       .filter((each) => !before.clamped.has(each.signal))
       .map((clamped) => ({ kind: 'available-above-capacity' as const, at, clamped })),

@@ -1,6 +1,7 @@
 import { assess } from '../eviction/assess.js';
 import { decide, isEvictionOver, isRelieved, type Pressed } from '../eviction/decide.js';
 import type { EvictionEvent, ReclaimOutcome } from '../eviction/event.js';
+import { collectionsAhead } from '../eviction/foretell.js';
 import { SIGNALS } from '../eviction/signal.js';
 import type { EvictionState } from '../eviction/state.js';
 import { buildSignalToNodeReclaimFuncs, type NodeReclaimFunc } from '../reclaim/node-reclaim-funcs.js';
@@ -53,6 +54,16 @@ async function* play(pass: Pass, mode: CycleMode): AsyncGenerator<EvictionEvent,
   for (const pressed of decision.kind === 'rest' ? [] : decision.pressed) {
     if (pass.abort.aborted) break;
     yield* mode === 'dry-run' ? tellPlan(pass, pressed) : serve(pass, pressed, decision.kind === 'serve');
+  }
+  if (mode === 'act') yield* collectAhead(pass, decision.kind === 'rest' ? [] : decision.pressed);
+}
+
+/** Collects before any line is met where that was asked for and a filesystem will soon be full; pods are left alone. */
+async function* collectAhead(pass: Pass, served: readonly Pressed[]): AsyncGenerator<EvictionEvent, void> {
+  for (const { told, pressed } of collectionsAhead(pass.state, served, pass.layout, pass.now(), pass.settings)) {
+    if (pass.abort.aborted) return;
+    yield* pass.tell({ ...told, at: pass.now() });
+    yield* collect(pass, pressed);
   }
 }
 

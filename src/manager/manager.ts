@@ -21,6 +21,8 @@ export interface ManagerDeps extends Omit<CycleDeps, 'settingsFor' | 'late'> {
   readonly transitionPeriod: Milliseconds;
   readonly policy: Policy;
   readonly cadence: CadenceSettings;
+  /** Garbage is collected ahead of any line when a filesystem will be full within this; null or absent = never. */
+  readonly fullWithin?: Milliseconds | null;
 }
 
 /** The eviction manager: one entrance, one pass at a time. */
@@ -73,7 +75,7 @@ export function createManager(deps: ManagerDeps): Manager {
 
 /** The settings under each layout, made once: containerfs takes its thresholds from the disk it shares. */
 export function settingsByLayout(
-  deps: Pick<ManagerDeps, 'thresholds' | 'transitionPeriod' | 'policy'>,
+  deps: Pick<ManagerDeps, 'thresholds' | 'transitionPeriod' | 'policy' | 'fullWithin'>,
 ): CycleDeps['settingsFor'] {
   const made = new Map<string, EvictionSettings>();
   return (layout, quirk = null) => {
@@ -91,6 +93,7 @@ export function settingsByLayout(
       transitionPeriod: deps.transitionPeriod,
       policy: deps.policy,
       lines: new LineBook(),
+      fullWithin: deps.fullWithin ?? null,
     };
     made.set(key, settings);
     return settings;

@@ -182,6 +182,7 @@ test('with nothing given, every setting is its default and every origin says so'
     ownerScope: 'all',
     evictBesideKubelet: false,
     sampling: { slowest: milliseconds(10_000), fastest: milliseconds(100), assumedFillRate: bytes(200_000_000) },
+    collectWhenFullWithin: null,
     log: { level: 'info', format: 'auto', file: null },
   });
   const origins = result.kind === 'loaded' ? [...result.origins.values()] : [];

@@ -13,6 +13,7 @@ const GOALS = [{ signal: 'nodefs.available', line: 10 * GI, target: 15 * GI }] a
 const BEFORE = { 'nodefs.available': 8 * GI, 'nodefs.inodesFree': 1_000 };
 const AFTER = { 'nodefs.available': 16 * GI, 'nodefs.inodesFree': 2_000 };
 const VIOLATION = { kind: 'emptyDirLimit', subject: 'cache', used: 3 * GI, limit: 2 * GI } as const;
+const FORECAST = { rate: 4 * 1024 * 1024, timeToFull: milliseconds(2_000_000), watched: milliseconds(600_000) };
 const POD = { uid: 'uid-a', label: 'default/web' };
 
 /** An image that goes, with some of it replaced. */
@@ -39,6 +40,9 @@ const SAMPLES: { readonly [Kind in EvictionEvent['kind']]: FactsOf<Kind> } = {
   observed: { sight: sightOf(LOOK), layout: 'one-disk' },
   'layout-changed': { from: 'one-disk', to: 'image-disk' },
   'layout-unknown': { message: 'imagefs: EIO', kept: 'one-disk' },
+  'will-be-full': { signal: 'nodefs.available', observation: LOOK, forecast: FORECAST },
+  'fills-no-more': { signal: 'nodefs.available' },
+  'collecting-ahead': { signal: 'nodefs.available', forecast: FORECAST, within: milliseconds(600_000) },
   'layout-refused': { layout: 'split-disks' },
   'look-failed': { message: '/var/lib: EIO' },
   'notifiers-updated': {},

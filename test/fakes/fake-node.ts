@@ -35,6 +35,7 @@ export interface NodeWishes {
   readonly evictionOff?: string | null;
   readonly kubeletRuns?: boolean;
   readonly limits?: ContainerLimits;
+  readonly fullWithin?: Milliseconds;
 }
 
 type Hear = (event: EvictionEvent) => void;
@@ -152,6 +153,7 @@ function settingsByLayout(wishes: NodeWishes): (layout: FsLayout) => EvictionSet
       transitionPeriod: milliseconds(0),
       policy: POLICIES[wishes.profile ?? 'reclaimd'],
       lines: new LineBook(),
+      fullWithin: wishes.fullWithin ?? null,
     };
     made.set(layout, known);
     return known;
