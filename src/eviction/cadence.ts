@@ -1,8 +1,9 @@
 import { elapsed, type Milliseconds, milliseconds } from '../units/units.js';
 import type { EvictionSettings } from './assess.js';
 import { SIGNALS } from './signal.js';
-import type { EvictionState, Sample } from './state.js';
+import type { EvictionState } from './state.js';
 import type { Threshold } from './threshold.js';
+import type { Sample } from './time-to-full.js';
 
 /** How often to look. */
 export interface CadenceSettings {

@@ -4,7 +4,8 @@ import { type EventOf, type EvictionEvent, FILESYSTEMS } from './event.js';
 import { foretold } from './foretell.js';
 import type { Observations, UnknownSignal } from './observe.js';
 import type { FilesystemName, Signal } from './signal.js';
-import type { EvictionState, Sample, UnknownSince } from './state.js';
+import type { EvictionState, UnknownSince } from './state.js';
+import type { Sample } from './time-to-full.js';
 
 /** An unknown signal is warned about when it has been unknown for this long; a mount that comes up late is no alarm. */
 export const WARN_UNKNOWN_AFTER = milliseconds(60_000);

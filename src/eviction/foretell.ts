@@ -6,9 +6,9 @@ import type { EventOf, EvictionEvent } from './event.js';
 import { deviceUnder, type FsLayout } from './layout.js';
 import type { Observations } from './observe.js';
 import { ALL_SIGNALS, type FilesystemName, SIGNALS, type Signal } from './signal.js';
-import type { EvictionState, KnownForecast, Sample } from './state.js';
+import type { EvictionState, KnownForecast } from './state.js';
 import { reclaimSteps } from './steps.js';
-import { type Forecast, forecast, withSample } from './time-to-full.js';
+import { type Forecast, forecast, type Sample, withSample } from './time-to-full.js';
 
 /** A forecast is worked out again after this: looks may come ten times a second. */
 const WORKED_OUT_EVERY = milliseconds(1_000);

@@ -6,7 +6,7 @@ import type { FsLayout } from './layout.js';
 import type { Observation, UnknownReason } from './observe.js';
 import type { FilesystemName, NodeCondition, Signal } from './signal.js';
 import type { ThresholdId } from './threshold.js';
-import type { Forecast } from './time-to-full.js';
+import type { Forecast, Sample } from './time-to-full.js';
 
 /** A signal that cannot be observed at present. */
 export interface UnknownSince {
@@ -15,12 +15,6 @@ export interface UnknownSince {
   readonly since: Instant;
   /** Whether the warning that is due after a minute was given. */
   readonly warned: boolean;
-}
-
-/** One sample of a filesystem, kept to tell how fast it fills. */
-export interface Sample {
-  readonly at: Instant;
-  readonly available: number;
 }
 
 /** What was last worked out about when a filesystem will be full. */

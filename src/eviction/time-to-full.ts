@@ -1,5 +1,10 @@
-import { elapsed, type Milliseconds, milliseconds } from '../units/units.js';
-import type { Sample } from './state.js';
+import { elapsed, type Instant, type Milliseconds, milliseconds } from '../units/units.js';
+
+/** One sample of a filesystem, kept to tell how fast it fills. */
+export interface Sample {
+  readonly at: Instant;
+  readonly available: number;
+}
 
 /** When a filesystem will have nothing left, if it goes on as it did. */
 export interface Forecast {

@@ -258,6 +258,9 @@ test('all other events tell a story and change nothing', (t) => {
     'helpless',
     'notifiers-updated',
     'storage-limit-served',
+    'will-be-full',
+    'fills-no-more',
+    'collecting-ahead',
     'threshold-cleared',
     'line-above-capacity',
   ]);

@@ -1,7 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import type { Sample } from '../../src/eviction/state.js';
-import { forecast, withSample } from '../../src/eviction/time-to-full.js';
+import { forecast, type Sample, withSample } from '../../src/eviction/time-to-full.js';
 import { at } from '../fakes/builders.js';
 
 const MI = 2 ** 20;
