@@ -19,17 +19,24 @@ export interface ImageRules {
   readonly runtimeHandlerAware: boolean;
 }
 
-/** What is remembered of an image between passes. Mirrors the kubelet's `imageRecord`. */
-export interface CollectionRecord {
+/** When an image was seen, and used. */
+export interface ImageTimes {
   /** The time given to the detection that saw it first. */
   readonly firstDetected: Instant;
   /** The last detection that found it in use; null = none did. */
   readonly lastUsed: Instant | null;
+}
+
+/** What is remembered of an image between passes. Mirrors the kubelet's `imageRecord`. */
+export interface CollectionRecord extends ImageTimes {
   readonly size: Bytes;
   readonly pinned: boolean;
   /** Of the listing that made the record. */
   readonly runtimeHandler: string;
 }
+
+/** Tells whether a record key is in use. */
+export type KeysInUse = Pick<ReadonlySet<string>, 'has'>;
 
 /** Record key → record. */
 export type CollectionRecords = ReadonlyMap<string, CollectionRecord>;
@@ -51,6 +58,11 @@ export function imageKey(id: string, runtimeHandler: string, isHandlerAware: boo
   return isHandlerAware && runtimeHandler !== '' ? `${id},${runtimeHandler}` : id;
 }
 
+/** The id of the image that a key names. */
+export function idOf(key: string, isHandlerAware: boolean): string {
+  return isHandlerAware ? (key.split(',', 1)[0] ?? '') : key;
+}
+
 /**
  * One detection: new images get `detectTime`, those in use are used `now`, those no longer listed are forgotten. Of two list
  * entries with one key the later decides size and pinning. Mirrors `detectImages`.
@@ -58,21 +70,29 @@ export function imageKey(id: string, runtimeHandler: string, isHandlerAware: boo
 export function recordDetection(
   records: CollectionRecords,
   images: readonly ListedImage[],
-  inUse: ReadonlySet<string>,
+  inUse: KeysInUse,
   times: { readonly detectTime: Instant; readonly now: Instant },
   isHandlerAware: boolean,
-): CollectionRecords {
+): Map<string, CollectionRecord> {
   const next = new Map<string, CollectionRecord>();
   for (const image of images) {
     const key = imageKey(image.id, image.runtimeHandler, isHandlerAware);
-    const before = next.get(key) ?? records.get(key);
-    next.set(key, {
-      firstDetected: before?.firstDetected ?? times.detectTime,
-      lastUsed: inUse.has(key) ? times.now : (before?.lastUsed ?? null),
-      size: image.size,
-      pinned: image.pinned,
-      runtimeHandler: before?.runtimeHandler ?? image.runtimeHandler,
-    });
+    const before = records.get(key) ?? next.get(key);
+    const lastUsed = inUse.has(key) ? times.now : (before?.lastUsed ?? null);
+    // Most of them are as they were.
+    const isUnchanged = before?.lastUsed === lastUsed && before.size === image.size && before.pinned === image.pinned;
+    next.set(
+      key,
+      isUnchanged
+        ? before
+        : {
+            firstDetected: before?.firstDetected ?? times.detectTime,
+            lastUsed,
+            size: image.size,
+            pinned: image.pinned,
+            runtimeHandler: before?.runtimeHandler ?? image.runtimeHandler,
+          },
+    );
   }
   return next;
 }
@@ -87,11 +107,7 @@ export interface Candidates {
  * What may go, least recently used first: never used before used, then by first detection, then by key (the kubelet's order is
  * undefined there). Never what is in use or pinned. Mirrors `imagesInEvictionOrder`.
  */
-export function imageCandidates(
-  records: CollectionRecords,
-  inUse: ReadonlySet<string>,
-  isHandlerAware: boolean,
-): Candidates {
+export function imageCandidates(records: CollectionRecords, inUse: KeysInUse, isHandlerAware: boolean): Candidates {
   const unused = [...records]
     .filter(([key, record]) => !inUse.has(key) && !record.pinned)
     .map(([key, record]) => ({ key, id: idOf(key, isHandlerAware), record }));
@@ -153,10 +169,6 @@ export function spaceDemand(space: ImageFsSpace, marks: Pick<ImageRules, 'highPe
   if (usagePercent < marks.highPercent) return { kind: 'below-mark', usagePercent };
   const free = (capacity * BigInt(100 - marks.lowPercent)) / 100n;
   return { kind: 'free', usagePercent, bytesToFree: Number(free - available) };
-}
-
-function idOf(key: string, isHandlerAware: boolean): string {
-  return isHandlerAware ? (key.split(',', 1)[0] ?? '') : key;
 }
 
 function leastRecentlyUsed(a: ImageCandidate, b: ImageCandidate): number {

@@ -18,12 +18,28 @@ export function fullReference(reference: string): string {
 
 /** Whether nothing is to be added, as in nearly all that runtimes list; told without making any text. */
 function isFull(reference: string): boolean {
-  return FULL.test(reference) && !DEFAULT_REGISTRY.test(reference);
+  const at = reference.indexOf('@');
+  const end = at === -1 ? reference.length : at;
+  const slash = reference.indexOf('/');
+  if (slash === -1 || slash > end || !isRegistry(reference, slash)) return false;
+  const lastSlash = reference.lastIndexOf('/', end);
+  if (reference.startsWith('docker.io/') && lastSlash === slash) return false;
+  return at !== -1 || reference.lastIndexOf(':') > lastSlash;
 }
 
-/** A registry, a path, and a tag or a digest. */
-const FULL = /^(?:localhost|[^/@]*[.:][^/@]*)\/(?:[^@]*\/)?(?:[^/@]*:[^/@]*$|[^/@]*@)/;
-const DEFAULT_REGISTRY = /^(?:index\.)?docker\.io\//;
+/** Whether what stands before the first slash is a registry, by the name that it has today. */
+function isRegistry(reference: string, slash: number): boolean {
+  if (reference.startsWith('index.docker.io/')) return false;
+  return (
+    isBefore(reference.indexOf('.'), slash) ||
+    isBefore(reference.indexOf(':'), slash) ||
+    reference.startsWith('localhost/')
+  );
+}
+
+function isBefore(position: number, end: number): boolean {
+  return position !== -1 && position < end;
+}
 
 /** An image id without its algorithm; ids come with and without `sha256:`. */
 export function bareId(id: string): string {

@@ -30,6 +30,11 @@ export interface PlannedImage {
   readonly pinned: boolean;
 }
 
+/** What people call an image: its tag, else its digest, else its id. */
+export function imageLabel({ id, tags, digests }: PlannedImage): string {
+  return tags[0] ?? digests[0] ?? id;
+}
+
 /** A sandbox as the planners see it. */
 export interface PlannedSandbox {
   readonly id: string;

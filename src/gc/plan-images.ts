@@ -1,12 +1,13 @@
 import { elapsed, type Instant, type Milliseconds } from '../units/units.js';
-import type { ImageHistory, ImageRecord } from './image-history.js';
+import type { ImageTimes } from './image-collection.js';
 import type { ImageUse } from './image-use.js';
 import type { PlannedImage } from './inventory.js';
 
 /** Why an image goes or stays. */
 export type ImageVerdict =
   | { readonly kind: 'goes'; readonly why: string }
-  | { readonly kind: 'stays'; readonly why: string };
+  /** `isTooYoung`: for its age alone, so that it may go another time; else nothing takes it away. */
+  | { readonly kind: 'stays'; readonly why: string; readonly isTooYoung: boolean };
 
 /** An image with its place in the plan; those that stay come after those that go. */
 export interface JudgedImage {
@@ -19,7 +20,8 @@ export interface ImagePlanInput {
   readonly images: readonly PlannedImage[];
   readonly use: ImageUse;
   readonly protectedBy: (image: PlannedImage) => string | null;
-  readonly history: ImageHistory;
+  /** By image id. */
+  readonly history: Pick<ReadonlyMap<string, ImageTimes>, 'get'>;
   readonly minAge: Milliseconds;
   /** Whether images below the minimum age go too, after all others: under hard pressure, before any pod. */
   readonly youngLast: boolean;
@@ -32,18 +34,36 @@ export interface ImagePlanInput {
  * pressure.
  */
 export function planImages(input: ImagePlanInput): readonly JudgedImage[] {
-  const judged = input.images.map((item) => ({
-    item,
-    verdict: judge(item, input),
-    record: input.history.get(item.id),
-  }));
-  const goes = judged.filter((each) => each.verdict.kind === 'goes');
-  const old = goes.filter((each) => !isYoung(each.record, input));
-  const young = goes.filter((each) => isYoung(each.record, input));
-  const stays = judged.filter((each) => each.verdict.kind === 'stays');
-  return [...old.toSorted(leastRecentlyUsed), ...young.toSorted(leastRecentlyUsed), ...stays].map(
-    ({ item, verdict }) => ({ item, verdict }),
-  );
+  const usage = usageTexts(input.now);
+  const old: Recorded[] = [];
+  const young: Recorded[] = [];
+  const stays: JudgedImage[] = [];
+  for (const item of input.images) {
+    const forbidden = forbiddance(item, input.use, input.protectedBy);
+    if (forbidden !== null) {
+      stays.push({ item, verdict: { kind: 'stays', why: forbidden, isTooYoung: false } });
+      continue;
+    }
+    const times = input.history.get(item.id);
+    if (!isYoung(times, input)) old.push({ item, times });
+    else if (input.youngLast) young.push({ item, times });
+    else stays.push({ item, verdict: tooYoung(input.minAge) });
+  }
+  return [
+    ...old.sort(leastRecentlyUsed).map(({ item, times }) => goes(item, usage(times))),
+    ...young
+      .sort(leastRecentlyUsed)
+      .map(({ item, times }) => goes(item, `${usage(times)}; below the minimum age, so last`)),
+    ...stays,
+  ];
+}
+
+function goes(item: PlannedImage, why: string): JudgedImage {
+  return { item, verdict: { kind: 'goes', why } };
+}
+
+function tooYoung(minAge: Milliseconds): ImageVerdict {
+  return { kind: 'stays', why: `below the minimum age of ${minAge / 1_000} s`, isTooYoung: true };
 }
 
 /** Why an image must not be removed at all, whatever the pressure; null when nothing forbids it. */
@@ -59,24 +79,26 @@ export function forbiddance(
   return pattern === null ? null : `protected by ${pattern}`;
 }
 
-function judge(image: PlannedImage, input: ImagePlanInput): ImageVerdict {
-  const forbidden = forbiddance(image, input.use, input.protectedBy);
-  if (forbidden !== null) return { kind: 'stays', why: forbidden };
-  const record = input.history.get(image.id);
-  if (!isYoung(record, input)) return { kind: 'goes', why: usageOf(record, input.now) };
-  if (input.youngLast) return { kind: 'goes', why: `${usageOf(record, input.now)}; below the minimum age, so last` };
-  return { kind: 'stays', why: `below the minimum age of ${input.minAge / 1_000} s` };
-}
-
 /** An image that nobody recorded was seen just now, never "forever ago". */
-function isYoung(record: ImageRecord | undefined, { minAge, now }: ImagePlanInput): boolean {
-  return record === undefined ? minAge > 0 : elapsed(record.firstSeen, now) < minAge;
+function isYoung(times: ImageTimes | undefined, { minAge, now }: ImagePlanInput): boolean {
+  return times === undefined ? minAge > 0 : elapsed(times.firstDetected, now) < minAge;
 }
 
-function usageOf(record: ImageRecord | undefined, now: Instant): string {
-  if (record === undefined) return 'unused, seen just now';
-  if (record.lastUsed === null) return `unused since first seen ${seconds(record.firstSeen, now)} ago`;
-  return `last used ${seconds(record.lastUsed, now)} ago`;
+/** Says since when images are unused. In order of their use many in a row have the same times, and one text does for them. */
+function usageTexts(now: Instant): (times: ImageTimes | undefined) => string {
+  let last: { readonly times: ImageTimes | undefined; readonly text: string } | null = null;
+  return (times) => {
+    const isSame =
+      last !== null && last.times?.lastUsed === times?.lastUsed && last.times?.firstDetected === times?.firstDetected;
+    if (last === null || !isSame) last = { times, text: usageOf(times, now) };
+    return last.text;
+  };
+}
+
+function usageOf(times: ImageTimes | undefined, now: Instant): string {
+  if (times === undefined) return 'unused, seen just now';
+  if (times.lastUsed === null) return `unused since first seen ${seconds(times.firstDetected, now)} ago`;
+  return `last used ${seconds(times.lastUsed, now)} ago`;
 }
 
 function seconds(from: Instant, to: Instant): string {
@@ -85,13 +107,13 @@ function seconds(from: Instant, to: Instant): string {
 
 interface Recorded {
   readonly item: PlannedImage;
-  readonly record: ImageRecord | undefined;
+  readonly times: ImageTimes | undefined;
 }
 
 function leastRecentlyUsed(a: Recorded, b: Recorded): number {
   return (
-    (a.record?.lastUsed ?? Number.NEGATIVE_INFINITY) - (b.record?.lastUsed ?? Number.NEGATIVE_INFINITY) ||
-    (a.record?.firstSeen ?? Number.POSITIVE_INFINITY) - (b.record?.firstSeen ?? Number.POSITIVE_INFINITY) ||
+    (a.times?.lastUsed ?? Number.NEGATIVE_INFINITY) - (b.times?.lastUsed ?? Number.NEGATIVE_INFINITY) ||
+    (a.times?.firstDetected ?? Number.POSITIVE_INFINITY) - (b.times?.firstDetected ?? Number.POSITIVE_INFINITY) ||
     (a.item.id < b.item.id ? -1 : 1)
   );
 }

@@ -1,19 +1,25 @@
 import type { GcEvent, GcSubject, ImagePass } from '../gc/gc-event.js';
 import {
+  type CollectionRecord,
   type CollectionRecords,
   type ImageCandidate,
   type ImageFsSpace,
   type ImageRules,
+  idOf,
   imageCandidates,
   imageKey,
+  type KeysInUse,
   passedOver,
   recordDetection,
   spaceDemand,
   tooOld,
 } from '../gc/image-collection.js';
 import { imageKeysInUse } from '../gc/image-keys-in-use.js';
+import type { ImageUse } from '../gc/image-use.js';
+import { imageLabel } from '../gc/inventory.js';
 import type { Clock } from '../ports/clock.js';
 import type { ContainerRecord, ImageRecord, RuntimePort } from '../ports/runtime.js';
+import { groupBy } from '../units/group-by.js';
 import { bytes, elapsed, type Instant } from '../units/units.js';
 import type {
   CandidateList,
@@ -25,10 +31,9 @@ import type {
   Listed,
   PassResult,
 } from './image-run.js';
-import type { ImageVolumes } from './image-volumes.js';
+import type { UsersBeside } from './image-users.js';
+import type { ImageVolumes, MountedImages } from './image-volumes.js';
 import { messageOf, toError } from './removal.js';
-
-type MountedImages = Awaited<ReturnType<ImageVolumes['of']>>;
 
 /** What image collection needs from the world. */
 export interface ImageCollectorDeps {
@@ -41,12 +46,8 @@ export interface ImageCollectorDeps {
   readonly rules: ImageRules;
   /** Images that an operator keeps whatever the kubelet would do; null = it may go. */
   readonly keptByOperator: (image: ImageRecord) => string | null;
-  /** Ids that are in use beside those that the kubelet's look at exact ids finds; none unless given. See `usersBeside`. */
-  readonly alsoInUse?: (
-    images: readonly ImageRecord[],
-    containers: readonly ContainerRecord[],
-    mounted: MountedImages,
-  ) => ReadonlySet<string>;
+  /** Users beside those that the kubelet's look at exact ids finds; none unless given. */
+  readonly alsoInUse?: UsersBeside;
   /**
    * Whether a periodic run looks at the disk after each removal and stops there: what a runtime lists is about half of what an
    * image takes, and more would go than the low mark asks for. Else the listed sizes count, as in the kubelet.
@@ -66,7 +67,7 @@ export interface ImageCollectorDeps {
  */
 export class ImageCollector {
   readonly #deps: ImageCollectorDeps;
-  #records: CollectionRecords = new Map();
+  #records = new Map<string, CollectionRecord>();
 
   constructor(deps: ImageCollectorDeps) {
     this.#deps = deps;
@@ -89,15 +90,16 @@ export class ImageCollector {
     return { kind: 'listed', list: this.learn(images, containers, mounted, detectTime) };
   }
 
-  /** A detection from lists that somebody else has made. */
+  /** A detection from lists that somebody else has made, who may know already which images are in use by name. */
   learn(
     images: readonly ImageRecord[],
     containers: readonly ContainerRecord[],
     mounted: MountedImages,
     detectTime: Instant,
+    byName: ImageUse['users'] | null = null,
   ): Detection {
     const { clock, rules } = this.#deps;
-    const inUse = this.#keysInUse(images, containers, mounted);
+    const inUse = this.#keysInUse(images, containers, mounted, byName);
     const times = { detectTime, now: clock.now() };
     this.#records = recordDetection(this.#records, images, inUse, times, rules.runtimeHandlerAware);
     return { images, containers, inUse };
@@ -117,10 +119,16 @@ export class ImageCollector {
       const message = `Cannot collect an image as its record must name an id: "${key}"`;
       yield { kind: 'node-event', at: clock.now(), reason: 'InvalidImageID', message };
     }
-    const kept = new Set(detected.list.images.filter((each) => keptByOperator(each) !== null).map((each) => each.id));
+    const { images } = detected.list;
+    const kept = new Set(images.filter((each) => keptByOperator(each) !== null).map((each) => each.id));
     return {
       kind: 'listed',
-      list: { ...detected.list, candidates: candidates.filter((each) => !kept.has(each.id)) },
+      list: {
+        ...detected.list,
+        candidates: candidates.filter((each) => !kept.has(each.id)),
+        // Of two entries of one id the first gives the name.
+        labels: new Map(images.toReversed().map((each) => [each.id, imageLabel(each)])),
+      },
     };
   }
 
@@ -239,7 +247,7 @@ export class ImageCollector {
     signal: AbortSignal,
   ): AsyncGenerator<GcEvent, 'removed' | 'spared' | Error> {
     const { clock, removeImage } = this.#deps;
-    const subject = subjectOf(candidate, list.images, countedAs);
+    const subject = subjectOf(candidate, list.labels, countedAs);
     const began = clock.now();
     const users = await this.usersSince(list, signal).catch(toError);
     const user = users instanceof Error ? users : users(candidate.key);
@@ -254,7 +262,7 @@ export class ImageCollector {
       yield { kind: 'not-collected', at: clock.now(), subject, message: messageOf(error), took, countedAs };
       return error;
     }
-    this.forget(candidate.key);
+    this.#records.delete(candidate.key);
     yield { kind: 'collected', at: clock.now(), subject, took, countedAs };
     return 'removed';
   }
@@ -263,11 +271,12 @@ export class ImageCollector {
   async usersSince(list: Detection, signal: AbortSignal): Promise<(key: string) => string | null> {
     const { runtime, volumes } = this.#deps;
     const known = new Set(list.containers.map((each) => each.id));
-    const containers = (await runtime.listContainers(signal)).filter((each) => !known.has(each.id));
-    const mounted = containers.length === 0 ? [] : await volumes.of(containers, signal);
+    const listed = await runtime.listContainers(signal);
+    const containers = listed.filter((each) => !known.has(each.id));
+    const mounted = containers.length === 0 ? [] : await volumes.of(containers, signal, listed);
+    const byContainer = groupBy(mounted, (volume) => volume.container);
     const users = containers.map((each) => {
-      const own = mounted.filter((volume) => volume.container === each.id);
-      return { id: each.id, keys: this.#keysInUse(list.images, [each], own) };
+      return { id: each.id, keys: this.#keysInUse(list.images, [each], byContainer.get(each.id) ?? []) };
     });
     return (key) => {
       const user = users.find((each) => each.keys.has(key));
@@ -279,10 +288,13 @@ export class ImageCollector {
     images: readonly ImageRecord[],
     containers: readonly ContainerRecord[],
     mounted: MountedImages,
-  ): ReadonlySet<string> {
+    byName: ImageUse['users'] | null = null,
+  ): KeysInUse {
     const { rules, alsoInUse } = this.#deps;
+    const takesNames = alsoInUse?.byName === true && !rules.runtimeHandlerAware;
+    if (takesNames) return byName ?? alsoInUse.of(images, containers, mounted);
     const keys = imageKeysInUse(images, containers, mounted, rules.runtimeHandlerAware);
-    const also = alsoInUse?.(images, containers, mounted);
+    const also = alsoInUse?.of(images, containers, mounted);
     if (also === undefined || also.size === 0) return keys;
     return new Set([...keys, ...images.filter(({ id }) => also.has(id)).map((each) => this.keyOf(each))]);
   }
@@ -292,11 +304,10 @@ export class ImageCollector {
     return imageKey(image.id, image.runtimeHandler, this.#deps.rules.runtimeHandlerAware);
   }
 
-  /** Forgets an image that has been removed; pulled again it is a new one. */
-  forget(key: string): void {
-    const records = new Map(this.#records);
-    records.delete(key);
-    this.#records = records;
+  /** Forgets an image that has been removed, under all its handlers; pulled again it is a new one. */
+  forgetImage(id: string): void {
+    if (!this.#deps.rules.runtimeHandlerAware) this.#records.delete(id);
+    else for (const key of this.#records.keys()) if (idOf(key, true) === id) this.#records.delete(key);
   }
 
   /** Tells the follower of space passes what one that somebody else has carried out has looked at and kept. */
@@ -312,11 +323,8 @@ const REASONS: Readonly<Record<ImagePass, string>> = {
   space: 'unused, for space',
 };
 
-function subjectOf(candidate: ImageCandidate, images: readonly ImageRecord[], pass: ImagePass): GcSubject {
-  const { id, key, record } = candidate;
-  const image = images.find((each) => each.id === id);
-  const label = image?.tags[0] ?? image?.digests[0] ?? key;
-  return { what: 'image', id, label, reason: REASONS[pass], claimed: record.size };
+function subjectOf({ id, key, record }: ImageCandidate, labels: CandidateList['labels'], pass: ImagePass): GcSubject {
+  return { what: 'image', id, label: labels.get(id) ?? key, reason: REASONS[pass], claimed: record.size };
 }
 
 function failed(kind: ImageFailure, what: string, cause: Error): FailedListing {

@@ -1,15 +1,17 @@
 import type { RemovalSubject } from '../eviction/event.js';
-import { type ImageHistory, trackImages } from '../gc/image-history.js';
 import { compileProtection } from '../gc/image-protection.js';
 import { type ImageUse, imagesInUse } from '../gc/image-use.js';
-import { forbiddance, type JudgedImage, planImages } from '../gc/plan-images.js';
+import { imageLabel } from '../gc/inventory.js';
+import { forbiddance, type ImagePlanInput, type JudgedImage, planImages } from '../gc/plan-images.js';
 import type { Clock } from '../ports/clock.js';
-import type { ContainerRecord, ImageRecord, RuntimePort } from '../ports/runtime.js';
+import type { ImageRecord, RuntimePort } from '../ports/runtime.js';
+import { groupBy } from '../units/group-by.js';
 import type { Instant, Milliseconds } from '../units/units.js';
 import { ImageCollector } from './image-collector.js';
 import { askEveryContainer } from './image-mounts.js';
+import { usersBeside } from './image-users.js';
 import { createImageVolumes } from './image-volumes.js';
-import { carryOut, failureOf, messageOf, type Removal, toError } from './removal.js';
+import { carryOut, failureOf, messageOf, type Removal, type RemovalManner, toError } from './removal.js';
 import { nothingRemoved, type ReclaimRun, type ReclaimStepRun } from './run.js';
 
 /** Removes images that nobody uses. Mirrors the kubelet's `ImageGC`. */
@@ -32,7 +34,7 @@ export interface ImageGcDeps {
   readonly minAge: Milliseconds;
   readonly sandboxImage: string | null;
   readonly protectedImages: readonly string[];
-  /** What the kubelet profile decides by; share it with periodic collecting. One of its own unless given. */
+  /** What remembers when images were used; share it with periodic collecting. One of its own unless given, that asks by name. */
   readonly collector?: ImageCollector;
 }
 
@@ -45,9 +47,9 @@ const BYTES_PER_LISTED_BYTE = 2;
 interface Inventory {
   readonly images: readonly ImageRecord[];
   readonly use: ImageUse;
-  readonly history: ImageHistory;
+  readonly history: ImagePlanInput['history'];
   /** Asked just before each batch: a container may have been made since. */
-  recheck(): Promise<(subject: RemovalSubject) => string | null>;
+  recheck: RemovalManner['recheck'];
 }
 
 /** Makes an image collector. What it has seen of images lives as long as it does. */
@@ -55,23 +57,25 @@ export function createImageGC(deps: ImageGcDeps): ImageGC {
   const { runtime, clock } = deps;
   const protectedBy = compileProtection(deps.protectedImages);
   const volumes = createImageVolumes(runtime);
-  let history: ImageHistory = new Map();
   const collector = deps.collector ?? ownCollector(deps, protectedBy);
 
   async function detect(signal: AbortSignal): Promise<Inventory> {
     const [images, containers] = await Promise.all([runtime.listImages(signal), runtime.listContainers(signal)]);
-    const use = await usersOf(images, containers, signal);
-    history = trackImages(history, images, use.users, clock.now());
-    collector.learn(images, containers, await volumes.of(containers, signal), clock.now());
+    const mounted = await volumes.of(containers, signal);
+    const use = imagesInUse(images, containers, { sandboxImage: deps.sandboxImage, volumes: mounted });
+    collector.learn(images, containers, mounted, clock.now(), use.users);
+    return { images, use, history: collector.records, recheck: () => recheck(images, signal) };
+  }
+
+  async function recheck(images: readonly ImageRecord[], signal: AbortSignal): ReturnType<RemovalManner['recheck']> {
+    const containers = await runtime.listContainers(signal);
+    const mounted = await volumes.of(containers, signal);
+    const use = imagesInUse(images, containers, { sandboxImage: deps.sandboxImage, volumes: mounted });
     const byId = new Map(images.map((each) => [each.id, each]));
-    const recheck = async () => {
-      const now = await usersOf(images, await runtime.listContainers(signal), signal);
-      return (subject: RemovalSubject) => {
-        const image = byId.get(subject.id);
-        return image === undefined ? null : forbiddance(image, now, protectedBy);
-      };
+    return ({ id }) => {
+      const image = byId.get(id);
+      return image === undefined ? null : forbiddance(image, use, protectedBy);
     };
-    return { images, use, history, recheck };
   }
 
   /** The kubelet's way: every container is asked, exact ids count, and of two entries of one id the later holds. */
@@ -79,6 +83,7 @@ export function createImageGC(deps: ImageGcDeps): ImageGC {
     const detected = await collector.detect(clock.now(), signal);
     if (detected.kind === 'failed') throw detected.error.cause ?? new Error(detected.error.message);
     const { images, containers, inUse } = detected.list;
+    const byId = groupBy(images, ({ id }) => id);
     const named = imagesInUse(images, containers, { sandboxImage: deps.sandboxImage, volumes: [] });
     // CRI removes an id with all its handlers: one handler in use keeps it.
     const users = images
@@ -86,20 +91,18 @@ export function createImageGC(deps: ImageGcDeps): ImageGC {
       .map(({ id }) => [id, named.users.get(id) ?? 'used by a container'] as const);
     const sandboxes = imagesInUse(images, [], { sandboxImage: deps.sandboxImage, volumes: [] });
     return {
-      images: [...new Map(images.map((each) => [each.id, each])).values()],
+      images: [...byId.values()].flatMap((entries) => entries.at(-1) ?? []),
       use: { users: new Map([...sandboxes.users, ...users]), unresolved: named.unresolved },
       history: new Map(
         images.flatMap((each) => {
           const record = collector.records.get(collector.keyOf(each));
-          return record === undefined
-            ? []
-            : [[each.id, { firstSeen: record.firstDetected, lastUsed: record.lastUsed }] as const];
+          return record === undefined ? [] : [[each.id, record] as const];
         }),
       ),
       recheck: async () => {
         const userOf = await collector.usersSince(detected.list, signal);
         return ({ id }) => {
-          const same = images.filter((each) => each.id === id);
+          const same = byId.get(id) ?? [];
           return same.map((each) => userOf(collector.keyOf(each))).find((user) => user !== null) ?? null;
         };
       },
@@ -107,15 +110,6 @@ export function createImageGC(deps: ImageGcDeps): ImageGC {
   }
 
   const detectFor = (run: ReclaimRun) => (run.policy.name === 'kubelet' ? detectByRecords : detect)(run.signal);
-
-  async function usersOf(
-    images: readonly ImageRecord[],
-    containers: readonly ContainerRecord[],
-    signal: AbortSignal,
-  ): Promise<ImageUse> {
-    const mounted = await volumes.of(containers, signal);
-    return imagesInUse(images, containers, { sandboxImage: deps.sandboxImage, volumes: mounted });
-  }
 
   function judge({ images, use, history: known }: Inventory, run: ReclaimRun): readonly JudgedImage[] {
     return planImages({
@@ -151,21 +145,18 @@ export function createImageGC(deps: ImageGcDeps): ImageGC {
         { spaceComes: 'at-once', bytesPerClaimed: BYTES_PER_LISTED_BYTE, recheck: () => inventory.recheck() },
         run,
       );
-      return yield* booked(collecting, inventory, judged, freeTime);
+      const tooYoung = judged.filter(({ verdict }) => verdict.kind === 'stays' && verdict.isTooYoung);
+      return yield* booked(
+        collecting,
+        tooYoung.map(({ item }) => item.id),
+        freeTime,
+      );
     },
   };
 
-  /** Has the records follow what becomes of a plan. */
-  async function* booked(
-    collecting: ReclaimStepRun,
-    inventory: Inventory,
-    judged: readonly JudgedImage[],
-    freeTime: Instant,
-  ): ReclaimStepRun {
-    const tooYoung = judged.filter(
-      ({ item, verdict }) => verdict.kind === 'stays' && forbiddance(item, inventory.use, protectedBy) === null,
-    );
-    const kept = new Set(tooYoung.map(({ item }) => item.id));
+  /** Has the records follow what becomes of a plan, of which some stay that were too young. */
+  async function* booked(collecting: ReclaimStepRun, tooYoung: readonly string[], freeTime: Instant): ReclaimStepRun {
+    const kept = new Set(tooYoung);
     let hasFailed = false;
     for (;;) {
       const next = await collecting.next();
@@ -174,9 +165,7 @@ export function createImageGC(deps: ImageGcDeps): ImageGC {
         return next.value;
       }
       const event = next.value;
-      if (event.kind === 'removed') {
-        for (const each of inventory.images) if (each.id === event.subject.id) collector.forget(collector.keyOf(each));
-      }
+      if (event.kind === 'removed') collector.forgetImage(event.subject.id);
       if (event.kind === 'removal-skipped') kept.add(event.subject.id);
       if (event.kind === 'removal-failed') hasFailed = true;
       yield event;
@@ -184,9 +173,9 @@ export function createImageGC(deps: ImageGcDeps): ImageGC {
   }
 }
 
-/** The records of the kubelet profile where no periodic collecting shares them: without marks, as under pressure. */
+/** The records where no periodic collecting shares them: without marks, as under pressure. */
 function ownCollector(deps: ImageGcDeps, protectedBy: (image: ImageRecord) => string | null): ImageCollector {
-  const { runtime, clock, minAge } = deps;
+  const { runtime, clock, minAge, sandboxImage } = deps;
   return new ImageCollector({
     runtime,
     clock,
@@ -194,13 +183,13 @@ function ownCollector(deps: ImageGcDeps, protectedBy: (image: ImageRecord) => st
     volumes: askEveryContainer(runtime),
     rules: { highPercent: 100, lowPercent: 100, minAge, maxAge: null, runtimeHandlerAware: false },
     keptByOperator: protectedBy,
+    alsoInUse: usersBeside({ sandboxImage, byName: true }),
   });
 }
 
 /** An image as the subject of a removal. */
 export function imageSubject(image: JudgedImage['item'], reason: string): RemovalSubject {
-  const label = image.tags[0] ?? image.digests[0] ?? image.id;
-  return { what: 'image', id: image.id, label, reason, claimed: image.size };
+  return { what: 'image', id: image.id, label: imageLabel(image), reason, claimed: image.size };
 }
 
 function imageRemoval(runtime: Pick<RuntimePort, 'removeImage'>, subject: RemovalSubject): Removal {

@@ -1,4 +1,4 @@
-import type { ImageCandidate } from '../gc/image-collection.js';
+import type { ImageCandidate, KeysInUse } from '../gc/image-collection.js';
 import type { ContainerRecord, ImageRecord } from '../ports/runtime.js';
 import type { Bytes } from '../units/units.js';
 
@@ -25,12 +25,14 @@ export interface ImageCollectionError {
 export interface Detection {
   readonly images: readonly ImageRecord[];
   readonly containers: readonly ContainerRecord[];
-  readonly inUse: ReadonlySet<string>;
+  readonly inUse: KeysInUse;
 }
 
 /** Candidates with what was listed when they were chosen. */
 export interface CandidateList extends Detection {
   readonly candidates: readonly ImageCandidate[];
+  /** What people call the images, by id. */
+  readonly labels: ReadonlyMap<string, string>;
 }
 
 /** What a pass over candidates did. */

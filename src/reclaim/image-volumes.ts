@@ -2,12 +2,19 @@ import type { ContainerRecord, RuntimePort } from '../ports/runtime.js';
 
 /** Which images are mounted into containers as volumes. */
 export interface ImageVolumes {
-  /** The image volumes of these containers. Rejects when a container cannot be asked: then nobody knows what is in use. */
+  /**
+   * The image volumes of these containers; `listed`, if given, is all that there are. Rejects when a container cannot be asked:
+   * then nobody knows what is in use.
+   */
   of(
     containers: readonly ContainerRecord[],
     signal: AbortSignal,
-  ): Promise<readonly { readonly container: string; readonly reference: string }[]>;
+    listed?: readonly ContainerRecord[],
+  ): Promise<MountedImages>;
 }
+
+/** Ids or references of images mounted as volumes, with the container's id. */
+export type MountedImages = readonly { readonly container: string; readonly reference: string }[];
 
 /** Status calls under way at a time. */
 const CONCURRENCY = 8;
@@ -19,17 +26,25 @@ const CONCURRENCY = 8;
 export function createImageVolumes(runtime: Pick<RuntimePort, 'containerStatus'>): ImageVolumes {
   const known = new Map<string, readonly string[]>();
   return {
-    async of(containers, signal) {
-      const listed = new Set(containers.map((each) => each.id));
-      for (const id of known.keys()) if (!listed.has(id)) known.delete(id);
-      const unasked = containers.filter((each) => !known.has(each.id)).map((each) => each.id);
-      await forEachBounded(unasked, CONCURRENCY, async (id) => {
+    async of(containers, signal, listed = containers) {
+      const unasked = containers.filter(({ id }) => !known.has(id));
+      await forEachBounded(unasked, CONCURRENCY, async ({ id }) => {
         const status = await runtime.containerStatus(id, signal);
         known.set(id, status?.imageVolumes ?? []);
       });
-      return containers.flatMap(({ id }) => (known.get(id) ?? []).map((reference) => ({ container: id, reference })));
+      if (known.size > listed.length) keepOnly(known, listed);
+      const mounted: MountedImages[number][] = [];
+      for (const { id } of containers) {
+        for (const reference of known.get(id) ?? []) mounted.push({ container: id, reference });
+      }
+      return mounted;
     },
   };
+}
+
+function keepOnly(known: Map<string, unknown>, listed: readonly ContainerRecord[]): void {
+  const ids = new Set(listed.map(({ id }) => id));
+  for (const id of known.keys()) if (!ids.has(id)) known.delete(id);
 }
 
 /** Runs `action` for each item, at most `limit` at a time, in order of the list; rejects with the first failure. */

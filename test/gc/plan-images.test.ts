@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { ImageRecord } from '../../src/gc/image-history.js';
+import type { ImageTimes } from '../../src/gc/image-collection.js';
 import type { PlannedImage } from '../../src/gc/inventory.js';
 import { forbiddance, type ImagePlanInput, planImages } from '../../src/gc/plan-images.js';
 import { milliseconds } from '../../src/units/units.js';
@@ -13,10 +13,10 @@ function input(rows: readonly Row[], changes: Partial<ImagePlanInput> = {}): Ima
     images: rows.map(([id]) => image(id)),
     use: { users: new Map(), unresolved: [] },
     protectedBy: () => null,
-    history: new Map<string, ImageRecord>(
+    history: new Map<string, ImageTimes>(
       rows.map(([id, firstSeen, lastUsed]) => [
         id,
-        { firstSeen: at(firstSeen), lastUsed: lastUsed === null ? null : at(lastUsed) },
+        { firstDetected: at(firstSeen), lastUsed: lastUsed === null ? null : at(lastUsed) },
       ]),
     ),
     minAge: milliseconds(120_000),

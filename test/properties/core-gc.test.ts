@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { ImageRecord } from '../../src/gc/image-history.js';
+import type { ImageTimes } from '../../src/gc/image-collection.js';
 import { compileProtection } from '../../src/gc/image-protection.js';
 import { fullReference } from '../../src/gc/image-reference.js';
 import { imagesInUse } from '../../src/gc/image-use.js';
@@ -186,9 +186,9 @@ function imageOf(code: number, index: number): PlannedImage {
   });
 }
 
-function recordOf(code: number): ImageRecord {
+function recordOf(code: number): ImageTimes {
   const [, , , firstSeen, lastUsed] = digits(code, IMAGE);
-  return { firstSeen: at(firstSeen * 100), lastUsed: lastUsed === 4 ? null : at(lastUsed * 100) };
+  return { firstDetected: at(firstSeen * 100), lastUsed: lastUsed === 4 ? null : at(lastUsed * 100) };
 }
 
 /** Every way in which somebody may name an image. */
@@ -257,7 +257,7 @@ law(
     for (const each of images) {
       if (kept.has(each)) holds(!going.includes(each), `${each.id} is wanted and goes`);
     }
-    const isYoung = (each: PlannedImage) => now - (history.get(each.id)?.firstSeen ?? now) < minAge;
+    const isYoung = (each: PlannedImage) => now - (history.get(each.id)?.firstDetected ?? now) < minAge;
     const free = images.filter((each) => forbiddance(each, use, protectedBy) === null);
     const expected = free.filter((each) => youngLast === 1 || !isYoung(each));
     holds(going.length === expected.length, 'something that may go stays');
