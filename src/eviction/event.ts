@@ -257,6 +257,15 @@ export type EvictionEvent = { readonly at: Instant } & (
       readonly threshold: Threshold;
       readonly observation: Observation;
     }
+  /** A pod is said to use more than its filesystem has in use: no number, so that its use counts as unknown. */
+  | {
+      readonly kind: 'usage-impossible';
+      readonly code: 'IMPOSSIBLE_USAGE';
+      readonly pod: PodName;
+      readonly signal: Signal;
+      readonly usage: number;
+      readonly inUse: number;
+    }
   | { readonly kind: 'kubelet-beside'; readonly evicts: boolean }
   | { readonly kind: 'runtime-lost'; readonly message: string }
   | { readonly kind: 'runtime-back'; readonly name: string; readonly version: string; readonly downFor: Milliseconds }

@@ -110,6 +110,7 @@ export function evolve(state: EvictionState, event: EvictionEvent, settings: Evi
     case 'would-evict':
     case 'eviction-decided':
     case 'eviction-hastened':
+    case 'usage-impossible':
     case 'kubelet-beside':
     case 'runtime-lost':
     case 'runtime-back':

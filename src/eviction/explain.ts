@@ -4,6 +4,7 @@ import { amountText, bytesText, storageMessage } from './message.js';
 import type { Standing } from './rank.js';
 import { SIGNALS, type Signal } from './signal.js';
 import type { Limit, Threshold } from './threshold.js';
+import { sourcesText } from './usage-text.js';
 
 /** One event as a sentence for people. Every text about what happened is written here, once. */
 export function explain(event: EvictionEvent): string {
@@ -93,6 +94,8 @@ export function explain(event: EvictionEvent): string {
       return `the end of pod ${event.pod.label} brought ${changeText(event.signal, event.availableAfter - event.availableBefore)}${event.endsSeries ? '; that is next to nothing, so no other pod goes for now' : ''}`;
     case 'helpless':
       return `nothing here can relieve ${event.threshold.signal} (${amountText(event.threshold.signal, event.observation.available)} available): ${event.reason}`;
+    case 'usage-impossible':
+      return `pod ${event.pod.label} is said to use ${amountText(event.signal, event.usage)} of ${event.signal}, of which all together use ${amountText(event.signal, event.inUse)}: its use counts as unknown`;
     case 'kubelet-beside':
       return event.evicts
         ? 'a kubelet runs on this node; evicting beside it, as asked for'
@@ -132,8 +135,12 @@ export function roughTimeText(duration: number): string {
 
 /** A pod's place in the ranking for people. */
 export function standingText(standing: Standing, signal: Signal): string {
-  const usage = standing.usage === null ? 'usage unknown' : `uses ${amountText(signal, standing.usage)}`;
-  return `${standing.label} (${usage}${standing.protectedBy === null ? '' : `; stays: ${standing.protectedBy}`})`;
+  const amount = (value: number) => amountText(signal, value);
+  const usage =
+    standing.usage === null
+      ? 'usage unknown'
+      : `uses ${amount(standing.usage)}${sourcesText(standing.parts ?? [], amount)}`;
+  return `${standing.label} (${usage}${standing.isFilling === true ? '; fills the disk now' : ''}${standing.protectedBy === null ? '' : `; stays: ${standing.protectedBy}`})`;
 }
 
 /** What is removed and why. */

@@ -4,6 +4,8 @@ import type { Observation } from './observe.js';
 import type { Standing } from './rank.js';
 import { SIGNALS, type Signal } from './signal.js';
 import type { Threshold } from './threshold.js';
+import { isLowerBound } from './usage.js';
+import { partsText, rateText } from './usage-text.js';
 
 /**
  * Why a pod is evicted, in one sentence for people: what ran out, where the line lies, what the pod uses and why it comes
@@ -20,7 +22,7 @@ export function evictionMessage(
   const use =
     victim.usage === null
       ? 'what the pod uses is not known'
-      : `the pod uses ${amountText(threshold.signal, victim.usage)}${requestText(threshold.signal, victim)}`;
+      : `the pod uses ${useText(threshold.signal, victim.usage, victim)}${requestText(threshold.signal, victim)}`;
   // Inside the reclaim band the line itself is no longer missed.
   const lineText =
     observation.available < line
@@ -29,7 +31,7 @@ export function evictionMessage(
   const priority = victim.priority === null ? 'priority not known' : `priority ${victim.priority}`;
   return (
     `The node is low on ${resource}: ${threshold.signal} is ${amountText(threshold.signal, observation.available)}, ` +
-    `${lineText}; ${use} (${priority}; ranked ${place.rank} of ${place.of})`
+    `${lineText}; ${use}${writesText(threshold.signal, victim)} (${priority}; ranked ${place.rank} of ${place.of})`
   );
 }
 
@@ -44,6 +46,18 @@ export function storageMessage({ kind, subject, used, limit }: StorageViolation)
     case 'containerLimit':
       return `ephemeral storage of container ${subject ?? ''}: ${numbers}`;
   }
+}
+
+/** The sum with its sources, the largest first: volumes and logs fill disks as often as layers do. */
+function useText(signal: Signal, usage: number, { parts = [] }: Standing): string {
+  const amount = (value: number) => amountText(signal, value);
+  return `${isLowerBound(parts) ? 'at least ' : ''}${amount(usage)}${partsText(parts, amount)}`;
+}
+
+function writesText(signal: Signal, { writes, isFilling }: Standing): string {
+  if (writes === null || writes === undefined) return '';
+  const rate = rateText(writes, (value) => amountText(signal, value));
+  return isFilling === true ? `; it fills the disk now, by ${rate}` : `, it writes ${rate}`;
 }
 
 /** Inodes and processes cannot be requested: a request of bytes beside them would mislead. */

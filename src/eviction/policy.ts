@@ -18,6 +18,10 @@ export interface Policy {
     readonly forecasts: 'none' | 'told';
     /** Where pods without numbers stand in the ranking. */
     readonly unknownUsage: 'first' | 'after-known-over-request';
+    /** Who goes first among pods of one class by request and of one priority. */
+    readonly amongEquals: 'larger' | 'filling-then-larger';
+    /** What is done first where a pod that may go fills the disk so fast that all garbage would last seconds only. */
+    readonly fastWriter: 'garbage-first' | 'writer-in-same-pass';
     /** What "usage minus request" subtracts when inodes are ranked. */
     readonly inodeRequest: 'byte-request' | 'none';
     /** Whether several pressed filesystems are served in one pass. */
@@ -30,7 +34,7 @@ export interface Policy {
     readonly futileEviction: 'next-pod' | 'ends-series';
     /** What a hard line does that is missed while a pod ends with a soft grace. */
     readonly hardDuringSoftGrace: 'waits' | 'cuts-grace';
-    /** Pods that hold less than a hundredth of what is missing. */
+    /** Pods that hold less than a hundredth of what is missing, and are not seen filling the disk. */
     readonly smallPods: 'ranked' | 'passed-over';
     /** What a transition period of zero reports. */
     readonly zeroTransition: 'nothing' | 'what-holds-now';
@@ -40,7 +44,7 @@ export interface Policy {
     readonly looksAgain: 'after-collecting-aside' | 'before-each-choice-folded';
     /** What a filesystem that cannot be read leads to: nothing is judged at all, or only its own signals are unknown. */
     readonly blindSignal: 'blinds-the-pass' | 'unknown-alone';
-    /** A capacity of 0, a read-only mount, more available than there is. */
+    /** A capacity of 0, a read-only mount, more available than there is, a pod that uses more than the disk has in use. */
     readonly doubtfulNumbers: 'taken-as-told' | 'put-right-or-unknown';
     /** From which pass on the thresholds count that containerfs was given. */
     readonly derivedThresholds: 'from-second-pass' | 'at-once';
@@ -85,6 +89,8 @@ export const POLICIES = {
       cadence: 'fixed',
       forecasts: 'none',
       unknownUsage: 'first',
+      amongEquals: 'larger',
+      fastWriter: 'garbage-first',
       inodeRequest: 'byte-request',
       filesystemsPerPass: 'first',
       nextEviction: 'next-pass',
@@ -122,6 +128,8 @@ export const POLICIES = {
       cadence: 'derived',
       forecasts: 'told',
       unknownUsage: 'after-known-over-request',
+      amongEquals: 'filling-then-larger',
+      fastWriter: 'writer-in-same-pass',
       inodeRequest: 'none',
       filesystemsPerPass: 'all',
       nextEviction: 'after-effect-was-measured',

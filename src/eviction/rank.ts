@@ -1,5 +1,6 @@
 import type { Policy } from './policy.js';
 import { type Resource, SIGNALS, type Signal } from './signal.js';
+import type { UsagePart, WriteRate } from './usage.js';
 
 /** A pod as the ranking sees it. Amounts are in the unit of the ranked signal. */
 export interface Candidate {
@@ -11,6 +12,12 @@ export interface Candidate {
   readonly usage: number | null;
   /** What it asked for of that resource: bytes of ephemeral storage or memory; null = nobody says, counts as 0. */
   readonly request: number | null;
+  /** Where that use lies, source by source; absent = not told apart. */
+  readonly parts?: readonly UsagePart[];
+  /** How fast it fills the starved filesystem; absent or null = nobody can say, which is no guilt. */
+  readonly writes?: WriteRate | null;
+  /** Whether it is seen filling that filesystem now. See `withFillers`. */
+  readonly isFilling?: boolean;
   /** Null when it may go; else why it stays. */
   readonly protectedBy: string | null;
 }
@@ -27,7 +34,7 @@ type Comparator = (a: Standing, b: Standing) => number;
 /**
  * Orders pods, the first to be evicted first; equal ones keep their order. Mirrors `rankMemoryPressure`,
  * `rankDiskPressureFunc` and `rankPIDPressure`: over its request first, then lower priority, then larger excess. Where pods
- * without numbers stand is the profile's.
+ * without numbers stand, and whether among those ranked alike the one that fills the disk goes first, is the profile's.
  */
 export function rankPods(candidates: readonly Candidate[], signal: Signal, policy: Policy): readonly Standing[] {
   return rankPodsBy(RANKING[SIGNALS[signal].resource], candidates, signal, policy);
@@ -52,7 +59,11 @@ export function rankPodsBy(
   policy: Policy,
 ): readonly Standing[] {
   const standings = candidates.map((each) => standingOf(each, signal, policy));
-  const comparators = names.flatMap((name) => COMPARATORS[policy.eviction.unknownUsage][name]);
+  const comparators = names.flatMap((name): readonly Comparator[] => [
+    // Alike are those of one class by request and of one priority: what is left to compare is who is larger.
+    ...(name === 'aboveRequest' && policy.eviction.amongEquals === 'filling-then-larger' ? [fillingFirst] : []),
+    ...COMPARATORS[policy.eviction.unknownUsage][name],
+  ]);
   return standings.toSorted((a, b) => {
     for (const compare of comparators) {
       const order = compare(a, b);
@@ -75,6 +86,7 @@ function standingOf(candidate: Candidate, signal: Signal, policy: Policy): Stand
 }
 
 const byPriority: Comparator = (a, b) => (a.priority ?? 0) - (b.priority ?? 0);
+const fillingFirst: Comparator = (a, b) => Number(b.isFilling === true) - Number(a.isFilling === true);
 const unknownExcessFirst: Comparator = (a, b) =>
   compareNullable(a.excess, b.excess, -1) || (b.excess ?? 0) - (a.excess ?? 0);
 const unknownExcessLast: Comparator = (a, b) =>

@@ -25,13 +25,16 @@ export function chooseVictim(ranking: readonly Standing[], missing: number, poli
   if (ranking.length === 0) return { kind: 'nobody', reason: 'no pod runs here' };
   const mayGo = ranking.filter((each) => each.protectedBy === null);
   if (mayGo.length === 0) {
-    return { kind: 'nobody', reason: `all ${ranking.length} pods are protected (${reasonsOf(ranking)})` };
+    return {
+      kind: 'nobody',
+      reason: `all ${ranking.length} pods are protected (${reasonsOf(ranking)})${writerText(ranking)}`,
+    };
   }
   const worthwhile =
     policy.eviction.smallPods === 'ranked' ? mayGo : mayGo.filter((each) => isWorthwhile(each, missing));
   const [standing] = worthwhile;
   if (standing === undefined) {
-    return { kind: 'nobody', reason: `no pod that may go holds a hundredth of what is missing` };
+    return { kind: 'nobody', reason: `no pod that may go holds a hundredth of what is missing${writerText(ranking)}` };
   }
   return { kind: 'victim', standing };
 }
@@ -110,7 +113,19 @@ export function evictionGrace(
 /** What Kubernetes gives a pod that does not say. */
 const DEFAULT_POD_GRACE = milliseconds(30_000);
 
+/** Those who are seen filling the disk and stay all the same: no eviction of others ends that for long. */
+export function protectedFillers(ranking: readonly Standing[]): readonly Standing[] {
+  return ranking.filter(({ isFilling, protectedBy }) => isFilling === true && protectedBy !== null);
+}
+
+/** Without numbers: they change from pass to pass, and the reason is said once. */
+function writerText(ranking: readonly Standing[]): string {
+  const fillers = protectedFillers(ranking).map(({ label, protectedBy }) => `${label} (${protectedBy})`);
+  return fillers.length === 0 ? '' : `; what fills the disk now stays: ${fillers.slice(0, 3).join(', ')}`;
+}
+
 function isWorthwhile(standing: Standing, missing: number): boolean {
+  if (standing.isFilling === true) return true;
   return standing.usage === null || standing.usage >= missing * WORTHWHILE_SHARE;
 }
 

@@ -7,7 +7,8 @@ import { chooseVictim } from '../eviction/victim.js';
 import { imageSubject } from '../reclaim/image-gc.js';
 import { messageOf, toError } from '../reclaim/removal.js';
 import type { ReclaimRun } from '../reclaim/run.js';
-import { helpless, rank } from './evict.js';
+import { rank } from './candidates.js';
+import { helpless } from './evict.js';
 import type { Pass } from './pass.js';
 
 /** The dry run: what would go, in order, with the part that is only needed if the listed sizes do not come back. */
@@ -42,7 +43,7 @@ export async function* tellPlan(pass: Pass, pressed: Pressed): AsyncGenerator<Ev
     }
   }
   try {
-    const { standings } = await rank(pass, pressed, planned);
+    const { standings } = yield* rank(pass, pressed, planned);
     const victim = chooseVictim(standings, left, pass.settings.policy);
     if (victim.kind === 'nobody') return yield* helpless(pass, pressed, victim.reason);
     const { standing } = victim;

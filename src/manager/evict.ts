@@ -3,24 +3,27 @@ import type { EvictionEvent } from '../eviction/event.js';
 import { graceOverrideSeconds, workerGrace } from '../eviction/kubelet-quirks.js';
 import { evictionMessage } from '../eviction/message.js';
 import { evictionMessageData } from '../eviction/message-data.js';
-import { podRequest } from '../eviction/pod-resources.js';
 import { statusForNode } from '../eviction/pod-status.js';
-import { type Candidate, rankPods, type Standing } from '../eviction/rank.js';
-import { SIGNALS, type Signal } from '../eviction/signal.js';
-import { chooseVictim, evictionGrace, protectionOf, RETRY_KILL_AFTER } from '../eviction/victim.js';
+import { SIGNALS } from '../eviction/signal.js';
+import { chooseVictim, evictionGrace } from '../eviction/victim.js';
 import type { PodRecord } from '../ports/pods.js';
 import { SPACE_COMES_WITHIN } from '../reclaim/late-space.js';
 import { messageOf } from '../reclaim/removal.js';
 import { settle } from '../reclaim/settle.js';
 import { elapsed, later, milliseconds } from '../units/units.js';
+import { type Ranking, rank } from './candidates.js';
 import { endPod } from './end-pod.js';
 import type { Pass } from './pass.js';
 
 /** How long after a pod's grace its space is still waited for; the kubelet's wait for cleanup. */
 const CLEANUP_WAIT = milliseconds(30_000);
 
-/** Ranks the pods, picks one, ends it, and measures what that brought. */
-export async function* evict(pass: Pass, pressed: Pressed): AsyncGenerator<EvictionEvent, void> {
+/** Ranks the pods unless that was done a moment ago, picks one, ends it, and measures what that brought. */
+export async function* evict(
+  pass: Pass,
+  pressed: Pressed,
+  known: Ranking | null = null,
+): AsyncGenerator<EvictionEvent, void> {
   const { signal } = pressed.threshold;
   const observation = pass.state.observations.get(signal);
   if (observation === undefined) return;
@@ -30,11 +33,8 @@ export async function* evict(pass: Pass, pressed: Pressed): AsyncGenerator<Evict
     return yield* helpless(pass, pressed, 'the last eviction freed next to nothing, so no other pod goes for now');
   }
   const { policy } = pass.settings;
-  const ranked = await rank(pass, pressed).catch((error: unknown) => messageOf(error));
-  if (typeof ranked === 'string') {
-    yield* pass.tell({ kind: 'list-failed', at: pass.now(), what: 'the pods to choose from', message: ranked });
-    return yield* helpless(pass, pressed, 'the pods to choose from cannot be listed');
-  }
+  const ranked = known ?? (yield* rankOrTell(pass, pressed));
+  if (ranked === null) return yield* helpless(pass, pressed, 'the pods to choose from cannot be listed');
   // Choosing took its time: look once more, the world may have recovered.
   if (policy.eviction.looksAgain === 'before-each-choice-folded') {
     if (!(yield* pass.look()) || isRelieved(pressed, pass.state.observations, pass.settings)) return;
@@ -96,6 +96,17 @@ export async function* evict(pass: Pass, pressed: Pressed): AsyncGenerator<Evict
   });
 }
 
+/** The ranking, or null when the pods cannot be listed, which is told. */
+export async function* rankOrTell(pass: Pass, pressed: Pressed): AsyncGenerator<EvictionEvent, Ranking | null> {
+  try {
+    return yield* rank(pass, pressed);
+  } catch (error) {
+    const message = messageOf(error);
+    yield* pass.tell({ kind: 'list-failed', at: pass.now(), what: 'the pods to choose from', message });
+    return null;
+  }
+}
+
 /**
  * What the kubelet's event of an eviction carries beside its sentence: who uses more than was asked for. A pod of which nobody can
  * tell gets none, and no eviction waits for more than one short look at its files.
@@ -129,59 +140,4 @@ export async function* helpless(pass: Pass, pressed: Pressed, reason: string): A
   const observation = pass.state.observations.get(pressed.threshold.signal);
   if (observation === undefined || pass.state.helpless === reason) return;
   yield* pass.tell({ kind: 'helpless', at: pass.now(), reason, threshold: pressed.threshold, observation });
-}
-
-/** The active pods in the order in which they would go, with what each uses now; `without` these containers, if any. */
-export async function rank(
-  pass: Pass,
-  pressed: Pressed,
-  without: ReadonlySet<string> = new Set(),
-): Promise<{ standings: readonly Standing[]; pods: ReadonlyMap<string, PodRecord> }> {
-  const { signal } = pressed.threshold;
-  const active = await activePods(pass);
-  const counted = active.map((pod) => ({ ...pod, containers: pod.containers.filter(({ id }) => !without.has(id)) }));
-  const usage = await pass.deps.measurePods(counted, signal, pass.layout, pass.abort);
-  const candidates = active.map(
-    (pod): Candidate => ({
-      uid: pod.uid,
-      label: `${pod.namespace}/${pod.name}`,
-      priority: pod.priority,
-      usage: usage.get(pod.uid) ?? null,
-      request: requestOf(pod, signal),
-      protectedBy: protectionIn(pass, pod),
-    }),
-  );
-  return {
-    standings: rankPods(candidates, signal, pass.settings.policy),
-    pods: new Map(active.map((pod) => [pod.uid, pod])),
-  };
-}
-
-/** The pods that have not ended. Rejects when they cannot be listed. */
-export async function activePods({ deps: { runtime, pods }, abort }: Pass): Promise<readonly PodRecord[]> {
-  const [containers, sandboxes] = await Promise.all([runtime.listContainers(abort), runtime.listSandboxes(abort)]);
-  return (await pods.list(containers, sandboxes, abort)).filter((pod) => !pod.isFinished);
-}
-
-/** Why a pod stays in this pass, or null. */
-export function protectionIn(pass: Pass, pod: PodRecord): string | null {
-  const neverAgain = pass.settings.policy.eviction.toldPods === 'never-again';
-  const isUnderWay = neverAgain && pass.state.toldToEnd.has(pod.uid);
-  return protectionOf(
-    { ...pod, isUnderWay, hasJustFailed: neverAgain && hasJustFailed(pass, pod.uid) },
-    pass.deps.protectedNamespaces,
-    pass.deps.protectedPods,
-  );
-}
-
-/** What a pod asked for of the ranked resource. Where inodes are ranked it is the bytes: the policy says whether they count. */
-function requestOf({ spec, memoryRequest, storageRequest }: PodRecord, signal: Signal): number | null {
-  const resource = SIGNALS[signal].resource === 'memory' ? 'memory' : 'ephemeral-storage';
-  if (spec !== null && spec !== undefined) return podRequest(spec, resource);
-  return resource === 'memory' ? memoryRequest : storageRequest;
-}
-
-function hasJustFailed(pass: Pass, uid: string): boolean {
-  const at = pass.state.killFailed.get(uid);
-  return at !== undefined && elapsed(at, pass.now()) < RETRY_KILL_AFTER;
 }

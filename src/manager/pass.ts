@@ -10,6 +10,7 @@ import type { PodStats } from '../eviction/pod-stats.js';
 import { type FilesystemName, SIGNALS, type Signal } from '../eviction/signal.js';
 import type { EvictionState } from '../eviction/state.js';
 import { transitions } from '../eviction/transitions.js';
+import type { PodUsage, WriteRate } from '../eviction/usage.js';
 import type { PodProtection } from '../eviction/victim.js';
 import type { Clock } from '../ports/clock.js';
 import type { KillPod } from '../ports/kill.js';
@@ -45,13 +46,24 @@ export interface CycleDeps {
   readonly containerGC: ContainerGC;
   readonly imageGC: ImageGC;
   readonly killPod: KillPod;
-  /** Measures what pods use of a signal's filesystem, now; null = cannot be told. */
+  /** Measures what pods use of a signal's filesystem, now, source by source; one that is missing cannot be told. */
   measurePods(
     pods: readonly PodRecord[],
     signal: Signal,
     layout: FsLayout,
     abort: AbortSignal,
-  ): Promise<ReadonlyMap<string, number | null>>;
+  ): Promise<ReadonlyMap<string, PodUsage>>;
+  /**
+   * Measures how fast pods fill a signal's filesystem, given what they were just measured to use; one that is missing cannot be
+   * told. Absent = nobody can say of anybody.
+   */
+  measureWrites?(
+    pods: readonly PodRecord[],
+    signal: Signal,
+    layout: FsLayout,
+    seen: { readonly usage: ReadonlyMap<string, PodUsage>; readonly fillRate: number },
+    abort: AbortSignal,
+  ): Promise<ReadonlyMap<string, WriteRate>>;
   /** What removals have freed and is still coming back: it outlives a pass. */
   readonly late: LateSpace;
   /** The settings in force under a layout, containerfs thresholds derived. */

@@ -7,7 +7,7 @@ import { statusForOwnLimit } from '../eviction/pod-status.js';
 import type { PodRecord } from '../ports/pods.js';
 import { messageOf } from '../reclaim/removal.js';
 import { elapsed } from '../units/units.js';
-import { activePods, protectionIn } from './evict.js';
+import { activePods, protectionIn } from './candidates.js';
 import type { CycleMode, Pass } from './pass.js';
 
 /**

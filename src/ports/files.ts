@@ -1,4 +1,4 @@
-import type { Bytes, Count } from '../units/units.js';
+import type { Bytes, Count, Milliseconds } from '../units/units.js';
 
 /** What a directory tree holds. Hard links count once; other devices are not entered; sparse files count what is allocated. */
 export interface TreeUsage {
@@ -10,8 +10,11 @@ export interface TreeUsage {
 
 /** Files of pods: logs and volumes. All paths are absolute. */
 export interface FilesPort {
-  /** Null when the path does not exist. Walks off the main thread, at most `maxEntries`. */
-  usage(path: string, maxEntries: number, signal?: AbortSignal): Promise<TreeUsage | null>;
+  /**
+   * Null when the path does not exist. Walks off the main thread, at most `maxEntries`, and ends `within` the given time with
+   * what it has counted by then, the time in which it waits for its turn included.
+   */
+  usage(path: string, maxEntries: number, signal?: AbortSignal, within?: Milliseconds): Promise<TreeUsage | null>;
   /**
    * Removes the directory `name` under `root` with all it holds, without following a symbolic link and without leaving the
    * device. Missing is fine. Rejects with a `PortError` when `name` is not a plain name or something could not be removed.

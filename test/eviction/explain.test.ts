@@ -11,12 +11,19 @@ import {
 } from '../../src/eviction/explain.js';
 import { POLICIES } from '../../src/eviction/policy.js';
 import { rankPods } from '../../src/eviction/rank.js';
+import { milliseconds } from '../../src/units/units.js';
 import { candidate, limit, threshold } from '../fakes/builders.js';
 import { eventOf, eventOfEveryKind, subject } from '../fakes/events.js';
 
 const GI = 2 ** 30;
 const NOTHING = { availableBefore: {}, availableAfter: {} } as const;
 const POD = { uid: 'uid-a', label: 'default/web' };
+
+function rankedAlone(changes: Parameters<typeof candidate>[1]) {
+  const [standing] = rankPods([candidate('web', { usage: 3 * GI, ...changes })], 'nodefs.available', POLICIES.reclaimd);
+  if (standing === undefined) throw new Error('Cannot rank one pod as one must come out: none');
+  return standing;
+}
 
 const says = test.macro((t, event: EvictionEvent, expected: string) => {
   t.is(explain(event), expected);
@@ -257,6 +264,23 @@ test(
   says,
   eventOf('would-evict', { onlyIfNeeded: false }),
   'would evict pod default/web (uses 3.0 GiB)',
+);
+test(
+  'a pod that would go with its sources',
+  says,
+  eventOf('would-evict', {
+    standing: rankedAlone({
+      parts: [{ source: 'emptyDirs', amount: 3 * GI, by: 'walk', age: milliseconds(0), isComplete: true }],
+      isFilling: true,
+    }),
+  }),
+  'if all that is not enough, would evict pod default/web (uses 3.0 GiB: emptyDirs 3.0 GiB; fills the disk now)',
+);
+test(
+  'a use that cannot be true',
+  says,
+  eventOf('usage-impossible'),
+  'pod default/web is said to use 9.0 GiB of nodefs.available, of which all together use 2.0 GiB: its use counts as unknown',
 );
 test(
   'an eviction',

@@ -3,7 +3,8 @@ import { amountText, bytesText, evictionMessage } from '../../src/eviction/messa
 import { POLICIES } from '../../src/eviction/policy.js';
 import { type Candidate, rankPods } from '../../src/eviction/rank.js';
 import type { Signal } from '../../src/eviction/signal.js';
-import { candidate, observation, threshold } from '../fakes/builders.js';
+import { milliseconds } from '../../src/units/units.js';
+import { at, candidate, observation, threshold } from '../fakes/builders.js';
 
 const GI = 2 ** 30;
 
@@ -94,4 +95,34 @@ test('inside the reclaim band the sentence names the target, as the line itself 
   );
   t.true(text.includes('nodefs.available is 12.0 GiB, not back at 15.0 GiB'), text);
   t.true(text.endsWith('ranked 2 of 3)'), text);
+});
+
+const MIB = 2 ** 20;
+const fresh = { by: 'walk', age: milliseconds(0), isComplete: true } as const;
+
+test('the sentence names where the space lies, the largest first, with what is old, partly counted or not known', (t) => {
+  const text = message('nodefs.available', 8 * GI, 10 * GI, {
+    usage: 412 * MIB,
+    parts: [
+      { source: 'layers', amount: 12_288, by: 'runtime', age: milliseconds(8_400), isComplete: true },
+      { source: 'logs', amount: 12 * MIB, ...fresh, isComplete: false },
+      { source: 'emptyDirs', amount: 400 * MIB, ...fresh },
+      { source: 'deleted-open', amount: 0, ...fresh },
+      { source: 'dead-containers', amount: null, by: 'runtime', age: null, isComplete: false },
+    ],
+  });
+  t.true(
+    text.includes(
+      'the pod uses at least 412.0 MiB (emptyDirs 400.0 MiB, logs at least 12.0 MiB, layers 12.0 KiB of 8 s ago, ' +
+        'dead-containers not known), its request is 0 B (priority',
+    ),
+    text,
+  );
+});
+
+test('who fills the disk is said to, and by how much; of a rate that fills nothing only the rate', (t) => {
+  const writes = { perSecond: 95.4 * MIB, by: 'growth', over: milliseconds(250), at: at(0) } as const;
+  const filling = message('nodefs.available', 8 * GI, 10 * GI, { usage: MIB, writes, isFilling: true });
+  t.true(filling.includes('its request is 0 B; it fills the disk now, by 95.4 MiB/s (priority'), filling);
+  t.true(message('nodefs.available', 1, 2, { usage: 3, writes }).includes('0 B, it writes 95.4 MiB/s (priority'));
 });

@@ -208,3 +208,60 @@ test('a standing says what decided it', (t) => {
   t.deepEqual(of('nodefs.inodesFree', { usage: 50, request: 100 }, 'kubelet'), [true, -50]);
   t.deepEqual(of('pid.available', { usage: 50, request: 100 }, 'kubelet'), [true, 50]);
 });
+
+/** `[name, priority, usage, request, fills the disk]`. */
+type Filler = readonly [name: string, priority: number, usage: number | null, request: number, isFilling: boolean];
+
+function rankedFillers(rows: readonly Filler[], profile: ProfileName): readonly string[] {
+  const candidates = rows.map(([uid, priority, usage, request, isFilling]) =>
+    candidate(uid, { priority, usage, request, isFilling }),
+  );
+  return rankPods(candidates, 'nodefs.available', POLICIES[profile]).map(({ uid }) => uid);
+}
+
+for (const [title, rows, kubelet, reclaimd] of [
+  [
+    'among those alike the one that fills the disk goes first, then the larger',
+    [
+      ['big', 0, 900, 0, false],
+      ['writer', 0, 40, 0, true],
+      ['bigger-writer', 0, 60, 0, true],
+      ['small', 0, 4, 0, false],
+    ],
+    ['big', 'bigger-writer', 'writer', 'small'],
+    ['bigger-writer', 'writer', 'big', 'small'],
+  ],
+  [
+    'one that fills the disk within its request stays behind those over theirs',
+    [
+      ['writer', 0, 40, 100, true],
+      ['over', 0, 5, 0, false],
+    ],
+    ['over', 'writer'],
+    ['over', 'writer'],
+  ],
+  [
+    'one that fills the disk with a higher priority stays behind those with a lower one',
+    [
+      ['writer', 5, 40, 0, true],
+      ['low', 0, 5, 0, false],
+    ],
+    ['low', 'writer'],
+    ['low', 'writer'],
+  ],
+  [
+    'one of unknown use that fills the disk stays behind those known to be over their request',
+    [
+      ['blind-writer', 0, null, 0, true],
+      ['blind', 0, null, 0, false],
+      ['over', 0, 5, 0, false],
+    ],
+    ['blind-writer', 'blind', 'over'],
+    ['over', 'blind-writer', 'blind'],
+  ],
+] as const satisfies readonly (readonly [string, readonly Filler[], readonly string[], readonly string[]])[]) {
+  test(title, (t) => {
+    t.deepEqual(rankedFillers(rows, 'kubelet'), [...kubelet]);
+    t.deepEqual(rankedFillers(rows, 'reclaimd'), [...reclaimd]);
+  });
+}

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { POLICIES, type ProfileName } from '../../src/eviction/policy.js';
-import { rankPods } from '../../src/eviction/rank.js';
+import { type Candidate, rankPods } from '../../src/eviction/rank.js';
 import {
   CRITICAL_PRIORITY,
   chooseVictim,
@@ -144,4 +144,23 @@ for (const [title, of, own, cap, expected] of [
 
 test('the hard grace is the kubelet’s second', (t) => {
   t.is(HARD_GRACE, milliseconds(1_000));
+});
+
+test('a pod that is seen filling the disk is never too small to go', (t) => {
+  const small = candidate('writer', { usage: 1, isFilling: true });
+  const victim = chooseVictim(rankPods([small], 'nodefs.available', POLICIES.reclaimd), 1_000, POLICIES.reclaimd);
+  t.is(victim.kind === 'victim' ? victim.standing.uid : 'nobody', 'writer');
+});
+
+test('that what fills the disk may not go is said, without numbers that change', (t) => {
+  const writer = candidate('etcd', { usage: 900, isFilling: true, protectedBy: 'static pod (from file)' });
+  const reason = (...others: readonly Candidate[]) => {
+    const ranking = rankPods([writer, ...others], 'nodefs.available', POLICIES.reclaimd);
+    const victim = chooseVictim(ranking, 10_000, POLICIES.reclaimd);
+    return victim.kind === 'nobody' ? victim.reason : victim.standing.uid;
+  };
+  const stays = '; what fills the disk now stays: default/etcd (static pod (from file))';
+  t.is(reason(), `all 1 pods are protected (static pod (from file))${stays}`);
+  t.is(reason(candidate('tiny', { usage: 1 })), `no pod that may go holds a hundredth of what is missing${stays}`);
+  t.is(reason(candidate('web', { usage: 500 })), 'web');
 });

@@ -137,6 +137,7 @@ const SAMPLES: { readonly [Kind in EvictionEvent['kind']]: FactsOf<Kind> } = {
     took: milliseconds(1_200),
   },
   helpless: { reason: 'all 2 pods are protected (static pod)', threshold: HARD, observation: LOOK },
+  'usage-impossible': { code: 'IMPOSSIBLE_USAGE', pod: POD, signal: 'nodefs.available', usage: 9 * GI, inUse: 2 * GI },
   'kubelet-beside': { evicts: false },
   'runtime-lost': { message: 'connection refused' },
   'runtime-back': { name: 'containerd', version: '2.1.0', downFor: milliseconds(3_000) },

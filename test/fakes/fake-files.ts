@@ -1,6 +1,6 @@
 import type { FilesPort, TreeUsage } from '../../src/ports/files.js';
 import { PortError } from '../../src/ports/port-error.js';
-import { bytes, count } from '../../src/units/units.js';
+import { bytes, count, type Milliseconds } from '../../src/units/units.js';
 import type { Extent } from './fake-disk.js';
 import { type FakeWorld, PATHS } from './fake-world.js';
 
@@ -11,7 +11,12 @@ export class FakeFiles implements FilesPort {
 
   constructor(readonly world: FakeWorld) {}
 
-  async usage(path: string, _maxEntries: number, signal?: AbortSignal): Promise<TreeUsage | null> {
+  async usage(
+    path: string,
+    _maxEntries: number,
+    signal?: AbortSignal,
+    _within?: Milliseconds,
+  ): Promise<TreeUsage | null> {
     if (this.broken.has(path)) throw new PortError(`Cannot walk as it is broken: ${path}`);
     const extents = [...this.#extentsUnder(path)];
     if (extents.length === 0) return null;

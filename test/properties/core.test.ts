@@ -82,7 +82,8 @@ law(
 const USAGES = [null, 0, 5, 5, 100, 1_000] as const;
 const REQUESTS = [null, 0, 5, 100] as const;
 const PRIORITIES = [null, 0, -1, 7] as const;
-const POD = [USAGES.length, REQUESTS.length, PRIORITIES.length] as const;
+/** The last two: seen filling the disk or not. */
+const POD = [USAGES.length, REQUESTS.length, PRIORITIES.length, 2] as const;
 const SIGNALS_RANKED: readonly Signal[] = [
   'nodefs.available',
   'memory.available',
@@ -91,17 +92,23 @@ const SIGNALS_RANKED: readonly Signal[] = [
 ];
 
 function podOf(code: number, index: number): Candidate {
-  const [usage, request, priority] = digits(code, POD);
+  const [usage, request, priority, filling] = digits(code, POD);
   return candidate(`p${index}`, {
     usage: pick(USAGES, usage),
     request: pick(REQUESTS, request),
     priority: pick(PRIORITIES, priority),
+    isFilling: filling === 1,
   });
 }
 
 /** Whether any number that the ranking may look at tells two pods apart. */
 function isTwin(a: Candidate, b: Candidate): boolean {
-  return (a.priority ?? 0) === (b.priority ?? 0) && a.usage === b.usage && (a.request ?? 0) === (b.request ?? 0);
+  return (
+    (a.priority ?? 0) === (b.priority ?? 0) &&
+    a.usage === b.usage &&
+    (a.request ?? 0) === (b.request ?? 0) &&
+    a.isFilling === b.isFilling
+  );
 }
 
 law(
@@ -155,10 +162,41 @@ law(
   }),
 );
 
+law(
+  'who fills the disk goes before those ranked alike and past nobody else; the kubelet does not look',
+  fc.property(fc.array(codes(POD), { maxLength: 6 }), fc.nat(3), (pods, which) => {
+    const signal = pick(SIGNALS_RANKED, which);
+    const candidates = pods.map(podOf);
+    const innocent = candidates.map((each) => ({ ...each, isFilling: false }));
+    const names = (ranked: readonly Candidate[]) => ranked.map(({ uid }) => uid).join();
+    const { kubelet, reclaimd } = POLICIES;
+    holds(
+      names(rankPods(candidates, signal, kubelet)) === names(rankPods(innocent, signal, kubelet)),
+      'the kubelet looked',
+    );
+    const ranked = rankPods(candidates, signal, reclaimd);
+    const isProcesses = signal === 'pid.available';
+    const kind = ({ isOverRequest, priority }: Standing) => `${isProcesses ? '' : isOverRequest} ${priority ?? 0}`;
+    // What kinds follow each other is the same as if nobody filled anything, and within one kind the fillers come first.
+    holds(
+      ranked.map(kind).join() === rankPods(innocent, signal, reclaimd).map(kind).join(),
+      'filling the disk moved somebody past another kind',
+    );
+    for (const [index, each] of ranked.entries()) {
+      const next = ranked[index + 1];
+      if (next === undefined || kind(next) !== kind(each)) continue;
+      holds(
+        each.isFilling === true || next.isFilling !== true,
+        `${next.uid} fills the disk and stands behind ${each.uid}`,
+      );
+    }
+  }),
+);
+
 const SOURCES = ['api', null, 'file', 'http'] as const;
 const STANDINGS = [0, null, CRITICAL_PRIORITY - 1, CRITICAL_PRIORITY, CRITICAL_PRIORITY + 1] as const;
-/** Source, mirror, priority, namespace, told to end, just failed, usage. */
-const RESIDENT = [4, 2, 5, 2, 2, 2, USAGES.length] as const;
+/** Source, mirror, priority, namespace, told to end, just failed, usage, seen filling the disk. */
+const RESIDENT = [4, 2, 5, 2, 2, 2, USAGES.length, 2] as const;
 const PROTECTED_NAMESPACE = 'kube-system';
 
 interface Resident {
@@ -167,7 +205,7 @@ interface Resident {
 }
 
 function residentOf(code: number, index: number): Resident {
-  const [source, mirror, standing, space, told, failed, usage] = digits(code, RESIDENT);
+  const [source, mirror, standing, space, told, failed, usage, filling] = digits(code, RESIDENT);
   const priority = pick(STANDINGS, standing);
   const pod = {
     source: pick(SOURCES, source),
@@ -183,6 +221,7 @@ function residentOf(code: number, index: number): Resident {
     candidate: candidate(`p${index}`, {
       priority,
       usage: pick(USAGES, usage),
+      isFilling: filling === 1,
       protectedBy: protectionOf(pod, [PROTECTED_NAMESPACE]),
     }),
   };
@@ -203,7 +242,9 @@ law(
     );
     const victim = chooseVictim(ranking, missing, policy);
     const mayGo = ranking.filter(({ uid }) => residents.some((each) => each.candidate.uid === uid && !each.mustStay));
-    const worthwhile = isKubelet ? mayGo : mayGo.filter(({ usage }) => usage === null || usage * 100 >= missing);
+    const worthwhile = isKubelet
+      ? mayGo
+      : mayGo.filter(({ usage, isFilling }) => isFilling === true || usage === null || usage * 100 >= missing);
     const [expected] = worthwhile;
     holds(
       victim.kind === 'victim' ? victim.standing === expected : expected === undefined,

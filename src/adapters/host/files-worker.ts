@@ -20,7 +20,9 @@ function perform(id: number, job: FilesJob, isStopped: () => boolean): FilesResp
       refuseForeign(job.path);
       const path = realParent(job.path, refuseForeign);
       if (path === null) return { id, kind: 'usage', usage: null };
-      const usage = treeUsage(path, new Set(mountPointsBelow(table, path)), job.maxEntries, isStopped);
+      const { until } = job;
+      const isOver = () => isStopped() || (until !== null && process.hrtime.bigint() > until);
+      const usage = treeUsage(path, new Set(mountPointsBelow(table, path)), job.maxEntries, isOver);
       return { id, kind: 'usage', usage };
     }
     case 'remove': {

@@ -87,8 +87,9 @@ export function hostFiles(): HostFiles {
   };
 
   return {
-    async usage(path, maxEntries, signal): Promise<TreeUsage | null> {
-      const answer = await run({ kind: 'usage', path: absolute(path), maxEntries }, signal);
+    async usage(path, maxEntries, signal, within): Promise<TreeUsage | null> {
+      const until = within === undefined ? null : process.hrtime.bigint() + BigInt(Math.round(within * 1e6));
+      const answer = await run({ kind: 'usage', path: absolute(path), maxEntries, until }, signal);
       if (answer.kind !== 'usage' || answer.usage === null) return null;
       const { bytes: size, inodes, complete } = answer.usage;
       return { bytes: bytes(size), inodes: count(inodes), complete };

@@ -45,6 +45,7 @@ const LEVELS = {
   'pod-killed': 'warn',
   'eviction-measured': 'info',
   helpless: 'error',
+  'usage-impossible': 'warn',
   'kubelet-beside': 'warn',
   'runtime-lost': 'error',
   'runtime-back': 'info',
@@ -123,6 +124,7 @@ function lastingState(event: EvictionEvent): string | null {
   if (event.kind === 'layout-unknown') return event.kind;
   if (event.kind === 'look-failed') return `look ${event.message}`;
   if (event.kind === 'image-reference-unresolved') return `unresolved ${event.container} ${event.reference}`;
+  if (event.kind === 'usage-impossible') return `impossible ${event.pod.uid} ${event.signal}`;
   if (event.kind === 'pass-failed') return `pass ${event.message}`;
   if (event.kind === 'list-failed') return `list ${event.what} ${event.message}`;
   if (event.kind === 'removal-failed') return `failed ${event.subject.id} ${event.message}`;

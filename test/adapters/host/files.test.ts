@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { hostFiles } from '../../../src/adapters/host/files.js';
 import { treeUsage } from '../../../src/adapters/host/tree-usage.js';
+import { milliseconds } from '../../../src/units/units.js';
 import { canRun, MOUNTING, program, ROOT, run, scratch } from './real.js';
 
 /** A directory with two files, one of them with two names, a sparse one, and links that lead out of it. */
@@ -189,4 +190,15 @@ test('closing rejects what is under way', async (t) => {
   await files[Symbol.asyncDispose]();
   await rejected;
   await t.throwsAsync(files.usage('/usr', 1), { message: /must be open/ });
+});
+
+test('a walk whose time is over answers with what it has counted, and one that waited for it too', async (t) => {
+  await using files = hostFiles();
+  const [long, queued] = await Promise.all([
+    files.usage('/usr', 1_000_000_000, undefined, milliseconds(20)),
+    files.usage('/usr', 1_000_000_000, undefined, milliseconds(1)),
+  ]);
+  t.is(long?.complete, false);
+  t.is(queued?.complete, false);
+  t.true((queued?.bytes ?? 0) > 0, 'the directory itself is counted');
 });

@@ -150,7 +150,7 @@ async function workingSets(
     podVolumesDir: '/volumes',
   };
   const measured = await measurePods(deps, records, 'memory.available', 'one-disk', new AbortController().signal);
-  return Object.fromEntries(measured);
+  return Object.fromEntries([...measured].map(([uid, { total }]) => [uid, total]));
 }
 
 /** Time stands still: whoever waits for a limit waits on. */

@@ -10,6 +10,7 @@ import { POLICIES } from '../../../src/eviction/policy.js';
 import type { FilesystemName } from '../../../src/eviction/signal.js';
 import { type EvictionState, INITIAL_STATE } from '../../../src/eviction/state.js';
 import { readingsOf, type StatsSummary } from '../../../src/eviction/stats-summary.js';
+import { wholeUsage } from '../../../src/eviction/usage.js';
 import { runPass } from '../../../src/manager/cycle.js';
 import type { NodeLook } from '../../../src/manager/look.js';
 import { settingsByLayout } from '../../../src/manager/manager.js';
@@ -285,7 +286,10 @@ class SyncScene {
           pods.map(({ uid }) => {
             const pod = this.#podOf(uid);
             const { stats } = pod;
-            return [uid, stats === null ? null : usageOf(stats, signal, fsLayout, (name) => pod.isLocal(name))];
+            return [
+              uid,
+              wholeUsage(stats === null ? null : usageOf(stats, signal, fsLayout, (name) => pod.isLocal(name))),
+            ];
           }),
         ),
       late: new LateSpace(),
