@@ -1,5 +1,15 @@
 import type { SpawnOptions } from 'node:child_process';
-import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { credentials } from '@grpc/grpc-js';
@@ -25,6 +35,10 @@ export interface ContainerdSpec extends DiskSpec {
   readonly statsPeriodSeconds?: number;
   /** Name of the image that sandboxes run; imported at the start. */
   readonly sandboxImage?: string;
+  /** A disk of its own for images and writable layers; without it they lie on the one small disk. */
+  readonly imageDisk?: DiskSpec;
+  /** Where the disk with the images is kept when the lab is closed, for `copyOf` of later ones. */
+  readonly keepDiskAs?: string;
 }
 
 /** Paths as processes inside the namespace see them. */
@@ -93,16 +107,18 @@ export async function startContainerd(spec: ContainerdSpec): Promise<LabContaine
     podLogs: join(work, 'disk/log/pods'),
   };
   const socket = join(work, 'c.sock');
+  const imageDisk = spec.imageDisk === undefined ? paths.disk : join(work, 'images');
+  const imageDiskFile = spec.imageDisk === undefined ? join(work, 'disk.img') : join(work, 'images.img');
   const logFile = join(work, 'containerd.log');
   const settings = {
-    root: join(paths.disk, 'containerd'),
+    root: join(imageDisk, 'containerd'),
     state: join(work, 'state'),
     socket,
     sandboxImage,
     statsPeriodSeconds: spec.statsPeriodSeconds ?? 1,
   };
   const programs = PROGRAMS[spec.generation];
-  for (const directory of [paths.disk, settings.state]) mkdirSync(directory);
+  for (const directory of new Set([paths.disk, imageDisk, settings.state])) mkdirSync(directory);
   writeFileSync(join(work, 'config.toml'), containerdConfig(spec.generation, settings));
 
   const namespace = await openNamespace(work);
@@ -166,16 +182,19 @@ export async function startContainerd(spec: ContainerdSpec): Promise<LabContaine
     runtime.close();
     images.close();
     await namespace.close();
+    if (spec.keepDiskAs !== undefined && existsSync(imageDiskFile)) renameSync(imageDiskFile, spec.keepDiskAs);
     rmSync(work, { recursive: true, force: true });
   };
 
   try {
     await mountDisk(namespace, spec, join(work, 'disk.img'), paths.disk);
+    if (spec.imageDisk !== undefined) await mountDisk(namespace, spec.imageDisk, imageDiskFile, imageDisk);
     for (const directory of [settings.root, paths.kubeletRoot, paths.podLogs]) {
       mkdirSync(namespace.outside(directory), { recursive: true });
     }
     await start();
-    await importImage({ name: sandboxImage, layers: [{ kind: 'busybox' }] });
+    const isFilled = (spec.imageDisk ?? spec).copyOf !== undefined;
+    if (!isFilled) await importImage({ name: sandboxImage, layers: [{ kind: 'busybox' }] });
   } catch (error) {
     await close();
     throw error;

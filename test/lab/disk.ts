@@ -9,6 +9,10 @@ export interface DiskSpec {
   readonly sizeMiB: number;
   /** Limit of inodes; ext4 and tmpfs only (XFS makes them as it needs them). */
   readonly inodes?: number;
+  /** XFS only: share of the disk that inodes may take. */
+  readonly inodePercent?: number;
+  /** A disk that was made and filled before, such as one that a lab kept: it is copied, and not touched. */
+  readonly copyOf?: string;
 }
 
 /** Makes the filesystem and mounts it at `mountPoint`, an existing directory, in the namespace only. */
@@ -27,19 +31,22 @@ export async function mountDisk(
   if (filesystem === 'xfs' && inodes !== undefined) {
     throw new Error(`Cannot make an XFS disk as its inodes cannot be counted out beforehand: ${inodes}`);
   }
-  writeFileSync(backingFile, '');
-  truncateSync(backingFile, sizeMiB * 1024 * 1024);
-  await (filesystem === 'ext4'
-    ? namespace.run('mkfs.ext4', [
-        '-q',
-        '-F',
-        '-m',
-        '0',
-        ...(inodes === undefined ? [] : ['-N', String(inodes)]),
-        backingFile,
-      ])
-    : namespace.run('mkfs.xfs', ['-q', '-f', backingFile]));
-  await namespace.run('mount', ['-o', 'loop', backingFile, mountPoint]);
+  if (spec.copyOf === undefined) {
+    writeFileSync(backingFile, '');
+    truncateSync(backingFile, sizeMiB * 1024 * 1024);
+    await namespace.run(`mkfs.${filesystem}`, [...makeOptions(spec), backingFile]);
+  } else {
+    await namespace.run('cp', ['--sparse=always', '--reflink=auto', spec.copyOf, backingFile]);
+  }
+  // XFS mounts no second disk of the same id, and copies have it from their original.
+  const options = filesystem === 'xfs' ? 'loop,nouuid' : 'loop';
+  await namespace.run('mount', ['-o', options, backingFile, mountPoint]);
+}
+
+function makeOptions({ filesystem, inodes, inodePercent }: DiskSpec): readonly string[] {
+  return filesystem === 'ext4'
+    ? ['-q', '-F', '-m', '0', ...(inodes === undefined ? [] : ['-N', String(inodes)])]
+    : ['-q', '-f', ...(inodePercent === undefined ? [] : ['-i', `maxpct=${inodePercent}`])];
 }
 
 /** Bytes that an ordinary user could still write. */

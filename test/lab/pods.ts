@@ -42,6 +42,8 @@ export interface ContainerSpec {
   readonly attempt?: number;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
+  /** Directories of the host, made if they are not there. */
+  readonly mounts?: readonly { readonly hostPath: string; readonly containerPath: string }[];
 }
 
 /** Host network and a cgroup parent of our own, since there is no network plugin; a host name would want a namespace of its own. */
@@ -72,8 +74,11 @@ export async function runPod(lab: LabContainerd, spec: PodSpec): Promise<Pod> {
 export async function createContainer(lab: LabContainerd, pod: Pod, spec: ContainerSpec): Promise<string> {
   const attempt = spec.attempt ?? 0;
   mkdirSync(lab.outside(join(pod.config.logDirectory, spec.name)), { recursive: true });
+  const mounts = spec.mounts ?? [];
+  for (const { hostPath } of mounts) mkdirSync(lab.outside(hostPath), { recursive: true });
   const config = ContainerConfig.fromPartial({
     metadata: { name: spec.name, attempt },
+    mounts: mounts.map((mount) => ({ ...mount })),
     image: { image: spec.image },
     command: [...(spec.command ?? [])],
     logPath: `${spec.name}/${attempt}.log`,
