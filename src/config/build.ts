@@ -9,6 +9,7 @@ import { KEYS } from './key-table.js';
 import type { KeyName } from './keys.js';
 import type { Effective } from './merge.js';
 import { podsFromOf, staticPodPathOf } from './pod-sources.js';
+import { podsCgroupOf } from './pods-cgroup.js';
 import { type Origin, type Problem, problemOf } from './problem.js';
 import { protectionOf } from './protection.js';
 import { runtimeEndpointOf } from './runtime-endpoint.js';
@@ -43,6 +44,8 @@ export function buildSettings(effective: Effective, profile: Profile): Built {
     podsFromAnywhere: read.boolean('podsFromAnywhere'),
     thresholds: reading.thresholds,
     enforceNodeAllocatable: read.list('enforceNodeAllocatable'),
+    podsCgroup: podsCgroupOf(read),
+    kernelMemcgNotification: read.boolean('kernelMemcgNotification'),
     mergeDefaultEvictionSettings: read.boolean('mergeDefaultEvictionSettings'),
     pressureTransitionPeriod: millisecondsOf(read.duration('evictionPressureTransitionPeriod')),
     ...graceOf(read, profile, reading.thresholds),

@@ -1,7 +1,7 @@
 import type { SettingReader } from './setting-reader.js';
 
 /** What a path of a socket must keep to; whoever dials it would refuse it later and with less to go by. */
-const PATH_RULES: readonly { readonly rule: string; breaks(path: string): boolean }[] = [
+const PATH_RULES: readonly { readonly rule: string; readonly breaks: (path: string) => boolean }[] = [
   { rule: 'it must name a socket, not a directory', breaks: (path) => path.endsWith('/') },
   { rule: 'a path must have no NUL in it', breaks: (path) => path.includes('\0') },
   {

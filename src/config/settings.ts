@@ -42,6 +42,18 @@ export interface ContainerLogSettings {
   readonly monitorInterval: Milliseconds;
 }
 
+/** The cgroup that holds all pods, as a kubelet makes it. */
+export interface PodsCgroupSettings {
+  /** The cgroup below which it lies. */
+  readonly root: string;
+  /** Who names it; `auto` = it is not known, both names are tried. */
+  readonly driver: 'auto' | 'systemd' | 'cgroupfs';
+  /** Off: pods lie in the root itself. */
+  readonly perQos: boolean;
+  /** What follows from these: where it may lie below the root of a hierarchy; the first that exists counts. */
+  readonly names: readonly string[];
+}
+
 /** How often the disks are looked at. */
 export interface SamplingSettings {
   /** The pause while everything is far from its line. */
@@ -83,6 +95,9 @@ export interface Settings {
   readonly thresholds: readonly Threshold[];
   /** What is held against node allocatable; with `pods` hard memory thresholds were copied for the pods' cgroup. */
   readonly enforceNodeAllocatable: readonly string[];
+  readonly podsCgroup: PodsCgroupSettings;
+  /** Whether a pass is made at once when the use of memory crosses a memory line. */
+  readonly kernelMemcgNotification: boolean;
   /** Whether missing hard signals were filled in with their defaults. */
   readonly mergeDefaultEvictionSettings: boolean;
   /** How long a condition stays after its line was last missed. */

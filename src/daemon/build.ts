@@ -18,6 +18,7 @@ import type { KubeletWatch } from './kubelet-watch.js';
 export interface Replacements {
   readonly mounts?: MountsPort;
   readonly clock?: Clock;
+  readonly nodeStats?: NodeStatsPort;
   /** Whether a kubelet runs on the node. */
   kubeletRuns?(): Promise<boolean>;
 }
@@ -36,6 +37,8 @@ export interface Parts extends AsyncDisposable {
   readonly runtime: CriRuntime;
   readonly nodeStats: NodeStatsPort;
   readonly manager: Manager;
+  /** What wakes the manager when the use of memory crosses a line, each by its name. */
+  readonly notifiers: readonly string[];
   /** What goes on without pressure, to be run beside the manager. See `collectingLoops`. */
   collecting(kubelet: KubeletWatch, signal: AbortSignal): Collecting;
   /** Calls on local disks that hang in threads of this process; while there are any, an ordinary exit would wait for them. */
@@ -54,7 +57,9 @@ export function buildParts(settings: Settings, facts: NodeFacts, replacements: R
   const ownMounts: HostMounts | null = replacements.mounts === undefined ? hostMounts({ clock }) : null;
   const mounts = replacements.mounts ?? ownMounts;
   if (mounts === null) throw new Error('Cannot build the daemon as it needs a way to look at mounts: null');
-  const nodeStats = hostNodeStats({ clock });
+  const watchesPods = settings.thresholds.some(({ signal }) => signal === 'allocatableMemory.available');
+  const podsCgroups = watchesPods ? settings.podsCgroup.names : [];
+  const nodeStats = replacements.nodeStats ?? hostNodeStats({ clock, podsCgroups });
   const node = composeNode(settings, {
     clock,
     runtime,
@@ -70,10 +75,11 @@ export function buildParts(settings: Settings, facts: NodeFacts, replacements: R
     runtime,
     nodeStats,
     manager: node.manager,
+    notifiers: node.notifiers,
     collecting: (kubelet, signal) => node.collecting(kubelet, signal),
     stuckCalls: () => ownMounts?.stuckHere() ?? 0,
     async [Symbol.asyncDispose]() {
-      node.manager.stop();
+      node.stop();
       await runtime.close();
       ownMounts?.[Symbol.dispose]();
       await files[Symbol.asyncDispose]();

@@ -1,6 +1,5 @@
 import type { Settings } from '../config/settings.js';
 import { POLICIES } from '../eviction/policy.js';
-import type { Signal } from '../eviction/signal.js';
 import { createLooker } from '../manager/look.js';
 import { createManager, type Manager } from '../manager/manager.js';
 import type { Clock } from '../ports/clock.js';
@@ -24,6 +23,7 @@ import {
   createImageCollector,
 } from './collecting.js';
 import type { KubeletWatch } from './kubelet-watch.js';
+import { memoryNotifiers } from './memory-notifiers.js';
 
 /** The world that a node is made over: the real one, or one in memory. */
 export interface NodePorts {
@@ -43,14 +43,15 @@ export interface NodePorts {
 /** What works on a node. Nothing runs yet. */
 export interface ComposedNode {
   readonly manager: Manager;
+  /** What wakes the manager when the use of memory crosses a line, each by its name. */
+  readonly notifiers: readonly string[];
+  /** Ends the manager and what wakes it. */
+  stop(): void;
   /** What goes on without pressure, to be run beside the manager. See `collectingLoops`. */
   collecting(kubelet: KubeletWatch, signal: AbortSignal): Collecting;
   /** The runs of the periodic collectors, one by one. */
   readonly runs: CollectorRuns;
 }
-
-/** The pods' cgroup is not read yet: a line on it would be unknown for ever, and warned about. */
-const UNMEASURED: Signal = 'allocatableMemory.available';
 
 /** Why pods are not evicted beside a kubelet. */
 const KUBELET_EVICTS = 'a kubelet runs on this node and evicts pods itself (evictBesideKubelet is off)';
@@ -76,6 +77,9 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
     measure: (active: readonly PodRecord[], abort: AbortSignal) =>
       measurePodStorage({ runtime, files, clock, podLogsDir, podVolumesDir }, active, abort),
   };
+  const notifiers = memoryNotifiers(settings, ports, () => {
+    manager.wake();
+  });
   const manager = createManager({
     clock,
     runtime,
@@ -116,7 +120,8 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
     maxPodGraceSeconds: settings.configuredMaxPodGraceSeconds ?? 0,
     ...(settings.localStorageCapacityIsolation && limitsAreKnown ? { storageLimits } : {}),
     evictionOff: () => (ports.kubeletRuns() && !settings.evictBesideKubelet ? KUBELET_EVICTS : null),
-    thresholds: settings.thresholds.filter((each) => each.signal !== UNMEASURED),
+    thresholds: settings.thresholds,
+    notifiers,
     transitionPeriod: settings.pressureTransitionPeriod,
     cadence: settings.sampling,
     fullWithin: settings.collectWhenFullWithin,
@@ -124,6 +129,11 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
   const collectingDeps = { ...ports, settings, policy, imageCollector };
   return {
     manager,
+    notifiers: notifiers.map(({ description }) => description),
+    stop() {
+      manager.stop();
+      for (const notifier of notifiers) notifier.stop();
+    },
     collecting: (kubelet, signal) => collectingLoops(collectingDeps, kubelet, signal),
     runs: collectorRuns(collectingDeps, async () => ports.kubeletRuns()),
   };

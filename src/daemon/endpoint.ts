@@ -21,7 +21,7 @@ export interface AwaitingDeps {
   readonly pathExists: (path: string) => boolean;
   readonly clock: Clock;
   /** Says, once, that nothing is there yet, and which sockets are looked for. */
-  tell(sockets: readonly string[]): void;
+  readonly tell: (sockets: readonly string[]) => void;
 }
 
 /**

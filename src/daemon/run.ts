@@ -94,6 +94,12 @@ async function runParts(options: RunOptions, endpoint: string): Promise<void> {
     },
     `reclaimd ${version} started: profile ${settings.profile}, runtime ${endpoint}`,
   );
+  if (parts.notifiers.length > 0) {
+    logger.info(
+      { event: 'memory-notification', watches: parts.notifiers, everyMs: settings.sampling.fastest },
+      `watching memory between passes for the ${parts.notifiers.join(', the ')}`,
+    );
+  }
   const log = createEventLog(logger);
   const hear = (event: EvictionEvent) => {
     log(event);

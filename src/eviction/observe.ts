@@ -15,7 +15,7 @@ export interface Observation {
 /** The observations of one look, by signal. A signal without one is unknown, never "fine". */
 export type Observations = ReadonlyMap<Signal, Observation>;
 
-/** Why a signal could not be observed. `not-measurable` is a property of the filesystem, all others are faults. */
+/** Why a signal could not be observed. `not-measurable` is a property of the node, all others are faults. */
 export type UnknownReason =
   | 'missing'
   | 'error'
@@ -63,11 +63,17 @@ export interface FilesystemClaim {
   readonly at: Instant | null;
 }
 
+/** Why there is no reading. */
+export interface NoReading {
+  readonly reason: Extract<UnknownReason, 'not-measurable' | 'no-reading'>;
+  readonly detail: string;
+}
+
 /** The readings that one look is made from. */
 export interface Readings {
   readonly filesystems: Readonly<Record<FilesystemName, PathLook | FilesystemClaim>>;
   readonly memory: PairReading | null;
-  readonly allocatableMemory: PairReading | null;
+  readonly allocatableMemory: PairReading | NoReading | null;
   readonly pids: PairReading | null;
 }
 
@@ -120,7 +126,8 @@ function observeOne(signal: Signal, readings: Readings, doubt: Doubt): Observati
         ? readings.allocatableMemory
         : readings.pids;
   if (pair === null) return { signal, reason: 'no-reading', detail: 'no numbers' };
-  return { signal, ...pair };
+  if ('reason' in pair) return { signal, ...pair };
+  return { signal, available: pair.available, capacity: pair.capacity, at: pair.at };
 }
 
 function observeFilesystem(

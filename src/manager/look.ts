@@ -1,13 +1,13 @@
 import type { LayoutQuirk } from '../eviction/kubelet-quirks.js';
 import { type Devices, type FsLayout, layoutOf } from '../eviction/layout.js';
 import type { MemoryScope, MemoryUse } from '../eviction/memory-notifier.js';
-import { observe, type Sight } from '../eviction/observe.js';
+import { type NoReading, observe, type Sight } from '../eviction/observe.js';
 import type { PathLook } from '../eviction/path-look.js';
 import type { Policy } from '../eviction/policy.js';
 import type { FilesystemName } from '../eviction/signal.js';
 import type { Clock } from '../ports/clock.js';
 import type { MountsPort } from '../ports/mounts.js';
-import type { NodeStatsPort } from '../ports/node-stats.js';
+import type { NodeStatsPort, PodsMemory } from '../ports/node-stats.js';
 import type { ImageFsInfo, RuntimePort } from '../ports/runtime.js';
 import { messageOf } from '../reclaim/removal.js';
 import { elapsed, type Instant, type Milliseconds, milliseconds } from '../units/units.js';
@@ -114,16 +114,21 @@ export function createLooker(deps: LookerDeps): Looker {
         lookThere('imagefs'),
         lookThere('containerfs'),
       ]);
-      const { memory, pids } = await stats;
+      const { memory, podsMemory, pids } = await stats;
+      const allocatableMemory = podsMemory.kind === 'reading' ? podsMemory.reading : noReading(podsMemory);
       const filesystems = sameNumbersOnOneDevice(nodefs.look, imagefs.look, containerfs.look);
       const devices = devicesOf(filesystems);
       return {
-        sight: observe({ filesystems, memory, allocatableMemory: null, pids }, deps.doubtfulNumbers),
+        sight: observe({ filesystems, memory, allocatableMemory, pids }, deps.doubtfulNumbers),
         layout: devices === null ? null : layoutOf(devices),
         problem: devices === null ? problemOf(filesystems) : null,
         fallbacks: [nodefs, imagefs, containerfs]
           .filter((each) => each.used !== each.path)
           .map(({ path, used }) => ({ path, used })),
+        memoryUse: {
+          node: memory ?? NOT_KNOWN,
+          pods: podsMemory.kind === 'reading' ? podsMemory.reading : NOT_KNOWN,
+        },
       };
     },
     lookAt: async (filesystem) => (await lookThere(filesystem)).look,
@@ -131,6 +136,13 @@ export function createLooker(deps: LookerDeps): Looker {
       askedAt = null;
     },
   };
+}
+
+const NOT_KNOWN: MemoryUse = { available: null, workingSet: null, usage: null };
+
+/** A cgroup that nobody has made or limited is how the node is, and no fault. */
+function noReading({ kind, why }: Exclude<PodsMemory, { kind: 'reading' }>): NoReading {
+  return { reason: kind === 'absent' ? 'not-measurable' : 'no-reading', detail: why };
 }
 
 /** Filesystems on one device get one reading: two that were taken a moment apart could lie on both sides of a line. */

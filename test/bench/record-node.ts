@@ -162,10 +162,18 @@ function mountsAt(now: () => Instant): MountsPort {
 function statsAt(now: () => Instant): NodeStatsPort {
   return {
     read: async () => ({
-      memory: { available: bytes(8 * GIB), capacity: bytes(16 * GIB), at: now() },
+      memory: {
+        available: bytes(8 * GIB),
+        capacity: bytes(16 * GIB),
+        workingSet: bytes(8 * GIB),
+        usage: bytes(9 * GIB),
+        at: now(),
+      },
+      podsMemory: { kind: 'absent', why: 'there is no cgroup kubepods' },
       pids: { available: 30_000, capacity: count(32_768), at: now() },
       problems: [],
     }),
+    memoryUsage: async () => bytes(9 * GIB),
     kubeletRuns: async () => false,
   };
 }

@@ -155,6 +155,8 @@ test('with nothing given, every setting is its default and every origin says so'
     podsFrom: null,
     podsFromAnywhere: false,
     enforceNodeAllocatable: ['pods'],
+    podsCgroup: { root: '/', driver: 'auto', perQos: true, names: ['kubepods.slice', 'kubepods'] },
+    kernelMemcgNotification: false,
     mergeDefaultEvictionSettings: false,
     pressureTransitionPeriod: milliseconds(300_000),
     maxPodGracePeriod: null,

@@ -5,6 +5,7 @@ import { createLogger } from '../../src/adapters/log/logger.js';
 import { splitFlags } from '../../src/config/flags.js';
 import { loadSettings } from '../../src/config/load.js';
 import type { Settings } from '../../src/config/settings.js';
+import type { Replacements } from '../../src/daemon/build.js';
 import { runDaemon } from '../../src/daemon/run.js';
 import { type EmbeddedRuntime, startEmbeddedRuntime } from '../../src/embedded/embedded-runtime.js';
 import type { EvictionEvent } from '../../src/eviction/event.js';
@@ -53,7 +54,7 @@ export function startDaemon(
   t: ExecutionContext,
   { embedded }: Node,
   flags: readonly string[],
-  kubeletRuns = false,
+  replacements: Replacements = {},
 ): RunningDaemon {
   const abort = new AbortController();
   const heard = new Heard<EvictionEvent>();
@@ -81,7 +82,8 @@ export function startDaemon(
       replacements: {
         mounts: mountsOf(embedded),
         clock: fastClock(TIMES),
-        kubeletRuns: () => Promise.resolve(kubeletRuns),
+        kubeletRuns: () => Promise.resolve(false),
+        ...replacements,
       },
       onEvent: (event) => {
         heard.tell(event);

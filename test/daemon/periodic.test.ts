@@ -166,7 +166,7 @@ test.serial('beside a kubelet nothing of it runs', async (t) => {
     t,
     node,
     ['--container-log-max-size=0', '--image-gc-high-threshold=2', '--image-gc-low-threshold=1'],
-    true,
+    { kubeletRuns: () => Promise.resolve(true) },
   );
   await daemon.event(() => daemon.events.filter((each) => each.kind === 'observed').length >= 2);
   t.deepEqual(daemon.gc, []);

@@ -37,6 +37,17 @@ export function loneNumber(text: string, file: string): number {
   return Number(number);
 }
 
+/** What stands for no limit in version 1: the largest multiple of a page in a signed number; nobody has as much as half of it. */
+const NO_LIMIT_FROM = 2 ** 62;
+
+/** The limit in a file such as `memory.max`; null = none (`max`, or in version 1 a number beyond everything). */
+export function memoryLimit(text: string, file: string): Bytes | null {
+  const limit = text.trim();
+  if (limit === 'max') return null;
+  if (/^\d{16,20}$/.test(limit) && Number(limit) >= NO_LIMIT_FROM) return null;
+  return bytes(loneNumber(text, file));
+}
+
 /** The tasks of the node: the second half of the fourth field of `/proc/loadavg` (threads count, not processes). */
 export function taskCount(text: string): Count {
   const tasks = /^\S+ \S+ \S+ \d+\/(\d+) /.exec(text)?.[1];

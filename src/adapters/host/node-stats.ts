@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../ports/clock.js';
-import type { MemoryReading, NodeStatsPort, PidReading } from '../../ports/node-stats.js';
+import type { MemoryReading, NodeStatsPort, PidReading, PodsMemory } from '../../ports/node-stats.js';
 import { PortError } from '../../ports/port-error.js';
 import { type Bytes, bytes, count } from '../../units/units.js';
-import { loneNumber, type MemInfo, memoryStat, parseMemInfo, taskCount, workingSet } from './memory-text.js';
+import { cgroupMemory, cgroupUsage, nodeMemory, nodeUsage, type UsedMemory } from './cgroup-memory.js';
+import { loneNumber, parseMemInfo, taskCount } from './memory-text.js';
 
 export interface HostNodeStatsOptions {
   readonly clock: Clock;
@@ -13,6 +13,8 @@ export interface HostNodeStatsOptions {
   readonly proc?: string;
   /** Where the cgroup hierarchies are. */
   readonly cgroup?: string;
+  /** The cgroup of all pods below the root of a hierarchy: the first of these that exists. None = nobody asks for it. */
+  readonly podsCgroups?: readonly string[];
 }
 
 /** Names of programs that are a kubelet or contain one (microk8s: kubelite; k3s and k0s run it within themselves). */
@@ -29,20 +31,31 @@ const KUBELETS: ReadonlySet<string> = new Set([
 const MAX_PROCESSES = 4_194_304;
 /** A slice of this many processes takes 1 to 2 ms of the event loop. */
 const SLICE = 128;
-/** The inode number of the root directory of every cgroup hierarchy. */
-const ROOT_INODE = 1n;
 
-/** The real `NodeStatsPort`, from procfs and the root memory cgroup. */
+/** The real `NodeStatsPort`, from procfs and the memory cgroups. */
 export function hostNodeStats(options: HostNodeStatsOptions): NodeStatsPort {
-  const { clock, proc = '/proc', cgroup = '/sys/fs/cgroup' } = options;
+  const { clock, proc = '/proc', cgroup = '/sys/fs/cgroup', podsCgroups = [] } = options;
   // procfs answers from memory in about 10 us: synchronous reads are ten times cheaper than a trip to the thread pool.
   const readProc = (name: string) => readFileSync(join(proc, name), 'utf8');
 
+  const memInfo = () => parseMemInfo(readProc('meminfo'));
+
   const memory = async (): Promise<MemoryReading> => {
-    const info = parseMemInfo(readProc('meminfo'));
-    const used = await usedMemory(cgroup, info);
-    // The kubelet's own difference; it counts active page cache as used.
-    return { available: bytes(Math.max(0, info.total - used)), capacity: info.total, at: clock.now() };
+    const info = memInfo();
+    return readingOf(info.total, await nodeMemory(cgroup, () => info), clock);
+  };
+
+  const podsMemory = async (): Promise<PodsMemory> => {
+    if (podsCgroups.length === 0) return { kind: 'absent', why: 'nobody asks for it' };
+    const where = podsCgroups.join(' or ');
+    try {
+      const found = await cgroupMemory(cgroup, podsCgroups);
+      if (found === null) return { kind: 'absent', why: `there is no cgroup ${where} below ${cgroup}` };
+      if (found.limit === null) return { kind: 'absent', why: `the cgroup ${where} has no memory limit` };
+      return { kind: 'reading', reading: readingOf(found.limit, found, clock) };
+    } catch (error) {
+      return { kind: 'failed', why: `the cgroup ${where}: ${error instanceof Error ? error.message : String(error)}` };
+    }
   };
 
   const pids = async (): Promise<PidReading> => {
@@ -64,8 +77,11 @@ export function hostNodeStats(options: HostNodeStatsOptions): NodeStatsPort {
           return null;
         }
       };
-      return { memory: await orNull('memory', memory), pids: await orNull('pids', pids), problems };
+      const [node, pods] = await Promise.all([orNull('memory', memory), podsMemory()]);
+      return { memory: node, podsMemory: pods, pids: await orNull('pids', pids), problems };
     },
+
+    memoryUsage: (scope) => (scope === 'node' ? nodeUsage(cgroup, memInfo) : cgroupUsage(cgroup, podsCgroups)),
 
     async kubeletRuns() {
       const names = listProcesses(proc);
@@ -78,42 +94,9 @@ export function hostNodeStats(options: HostNodeStatsOptions): NodeStatsPort {
   };
 }
 
-/**
- * The node's working set. In the order in which the sources are asked:
- * - cgroup v1: `memory.usage_in_bytes` - `total_inactive_file` of the root of the memory hierarchy;
- * - cgroup v2: `anon` + `file` - `inactive_file` of the root's `memory.stat`, since the root of v2 has no `memory.current`
- *   (the container runtimes' library that cAdvisor reads with does the same sum);
- * - neither root visible (a container with a cgroup namespace sees its own group as the root, which would make the node look
- *   idle) or the controller is off: the same page counters of the whole node from `/proc/meminfo`.
- */
-async function usedMemory(cgroup: string, info: MemInfo): Promise<Bytes> {
-  const v1 = join(cgroup, 'memory');
-  if (await isHierarchyRoot(v1)) {
-    // Not synchronous: the kernel may sum over thousands of groups to answer.
-    const [usage, stats] = await Promise.all([
-      readFile(join(v1, 'memory.usage_in_bytes'), 'utf8'),
-      readFile(join(v1, 'memory.stat'), 'utf8'),
-    ]);
-    return workingSet(bytes(loneNumber(usage, 'memory.usage_in_bytes')), memoryStat(stats, 'total_inactive_file'));
-  }
-  if (await isHierarchyRoot(cgroup)) {
-    const stats = await readFile(join(cgroup, 'memory.stat'), 'utf8').catch(nullWhenMissing);
-    if (stats !== null) {
-      const usage = memoryStat(stats, 'anon') + memoryStat(stats, 'file');
-      return workingSet(bytes(usage), memoryStat(stats, 'inactive_file'));
-    }
-  }
-  return workingSet(info.usage, info.inactiveFile);
-}
-
-async function isHierarchyRoot(directory: string): Promise<boolean> {
-  const status = await stat(directory, { bigint: true }).catch(nullWhenMissing);
-  return status?.ino === ROOT_INODE;
-}
-
-function nullWhenMissing(error: unknown): null {
-  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-  throw error;
+/** The kubelet's own difference; it counts active page cache as used. */
+function readingOf(capacity: Bytes, { usage, workingSet }: UsedMemory, clock: Clock): MemoryReading {
+  return { available: bytes(Math.max(0, capacity - workingSet)), capacity, workingSet, usage, at: clock.now() };
 }
 
 function listProcesses(proc: string): readonly string[] {

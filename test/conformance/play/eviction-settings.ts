@@ -292,7 +292,6 @@ function compareDefaults(
   {
     volumeStatsAggPeriodSeconds,
     nodeStatusUpdateFrequencySeconds,
-    kernelMemcgNotification,
     ...expected
   }: NonNullable<v.InferOutput<typeof DEFAULTS>['expectDefaults']>,
   settings: Settings,
@@ -310,14 +309,14 @@ function compareDefaults(
       evictionMaxPodGracePeriodSeconds: (settings.maxPodGracePeriod ?? Number.NaN) / 1_000,
       mergeDefaultEvictionSettings: settings.mergeDefaultEvictionSettings,
       enforceNodeAllocatable: [...settings.enforceNodeAllocatable],
+      kernelMemcgNotification: settings.kernelMemcgNotification,
       localStorageCapacityIsolation: settings.localStorageCapacityIsolation,
       imageMinimumGCAgeSeconds: settings.imageMinimumGCAge / 1_000,
       imageMaximumGCAgeSeconds: (settings.imageMaximumGCAge ?? 0) / 1_000,
       imageGCHighThresholdPercent: settings.imageGCHighThresholdPercent,
       imageGCLowThresholdPercent: settings.imageGCLowThresholdPercent,
     }),
-    // There are no kernel notifications by default, and no settings for these three.
-    ...compare('kernelMemcgNotification', false, kernelMemcgNotification),
+    // There are no settings for these two.
     ...compare('kubelet only', [60, 10], [volumeStatsAggPeriodSeconds, nodeStatusUpdateFrequencySeconds]),
   ];
 }
