@@ -128,6 +128,7 @@ function shownValues(settings: Settings): Partial<Readonly<Record<Name, Shown>>>
     protectedPriority: settings.protectedPriority,
     protectedAnnotation: settings.protectedAnnotation,
     ownerScope: settings.ownerScope,
+    ballast: settings.ballast,
     evictBesideKubelet: settings.evictBesideKubelet,
     'sampling.slowest': durationText(sampling.slowest),
     'sampling.fastest': durationText(sampling.fastest),
@@ -152,6 +153,7 @@ const UNSET: Partial<Readonly<Record<Name, string>>> = {
   protectedPriority: 'critical pods alone',
   protectedAnnotation: 'none',
   collectWhenFullWithin: 'off',
+  ballast: 'off',
   'log.file': 'standard output',
 };
 

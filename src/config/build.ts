@@ -60,6 +60,7 @@ export function buildSettings(effective: Effective, profile: Profile): Built {
     ...collectingOf(read),
     sandboxImage: read.text('sandboxImage'),
     ...protectionOf(read),
+    ballast: ballastOf(read),
     evictBesideKubelet: read.boolean('evictBesideKubelet'),
     sampling,
     collectWhenFullWithin:
@@ -169,6 +170,12 @@ function samplingOf(read: SettingReader): Settings['sampling'] {
     read.tell('error', 'BAD_VALUE', 'sampling.fastest', rule, `${fastest} ms`);
   }
   return { slowest, fastest, assumedFillRate: bytes(read.amount('sampling.assumedFillRate')) };
+}
+
+/** Off unless it is set; a zero switches off what a file has set. */
+function ballastOf(read: SettingReader): Settings['ballast'] {
+  const text = read.text('ballast');
+  return text === null || text === '0' ? null : bytes(read.amount('ballast'));
 }
 
 function positiveDuration(read: SettingReader, name: KeyName): Milliseconds {

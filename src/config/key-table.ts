@@ -470,6 +470,16 @@ export const KEYS = [
     help: 'whose garbage is removed: all, gone-pods or images',
   },
   {
+    name: 'ballast',
+    type: 'quantity',
+    home: 'own',
+    flag: 'ballast',
+    valueHint: 'quantity',
+    unit: 'quantity',
+    fallback: null,
+    help: 'space kept on each watched disk, to be given up when it is full',
+  },
+  {
     name: 'evictBesideKubelet',
     type: 'boolean',
     home: 'own',

@@ -141,6 +141,8 @@ export interface Settings {
   /** Whose garbage is removed. */
   readonly ownerScope: OwnerScope;
   /** Whether to work on a node where a kubelet evicts too. */
+  /** Bytes kept on each watched disk only to be given up when it is full; null = none. */
+  readonly ballast: Bytes | null;
   readonly evictBesideKubelet: boolean;
   readonly sampling: SamplingSettings;
   /** Garbage is collected ahead of any line when a filesystem will be full within this; null = never. */

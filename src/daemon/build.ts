@@ -1,4 +1,5 @@
 import { type CriRuntime, connectRuntime } from '../adapters/cri/client.js';
+import { hostBallast } from '../adapters/host/ballast.js';
 import { systemClock } from '../adapters/host/clock.js';
 import { type HostFiles, hostFiles } from '../adapters/host/files.js';
 import { hostLogFiles } from '../adapters/host/log-files.js';
@@ -12,6 +13,7 @@ import type { MountsPort } from '../ports/mounts.js';
 import type { NodeStatsPort } from '../ports/node-stats.js';
 import type { Collecting } from './collecting.js';
 import { composeNode } from './compose.js';
+import { thisInstance } from './instance.js';
 import type { KubeletWatch } from './kubelet-watch.js';
 
 /** Parts that a caller may bring instead of the real ones: a demonstration whose disk is only accounted brings its own mounts. */
@@ -60,6 +62,7 @@ export function buildParts(settings: Settings, facts: NodeFacts, replacements: R
   const watchesPods = settings.thresholds.some(({ signal }) => signal === 'allocatableMemory.available');
   const podsCgroups = watchesPods ? settings.podsCgroup.names : [];
   const nodeStats = replacements.nodeStats ?? hostNodeStats({ clock, podsCgroups });
+  const ballast = hostBallast(thisInstance());
   const node = composeNode(settings, {
     clock,
     runtime,
@@ -67,6 +70,7 @@ export function buildParts(settings: Settings, facts: NodeFacts, replacements: R
     nodeStats,
     files,
     logFiles: hostLogFiles(),
+    ballast,
     pods: combinedPods({ ...settings, clock }),
     kubeletRuns: () => facts.kubeletRuns(),
   });
@@ -82,6 +86,7 @@ export function buildParts(settings: Settings, facts: NodeFacts, replacements: R
       node.stop();
       await runtime.close();
       ownMounts?.[Symbol.dispose]();
+      await ballast[Symbol.asyncDispose]();
       await files[Symbol.asyncDispose]();
     },
   };

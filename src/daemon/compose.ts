@@ -2,6 +2,7 @@ import type { Settings } from '../config/settings.js';
 import { POLICIES } from '../eviction/policy.js';
 import { createLooker } from '../manager/look.js';
 import { createManager, type Manager } from '../manager/manager.js';
+import type { BallastPort } from '../ports/ballast.js';
 import type { Clock } from '../ports/clock.js';
 import type { FilesPort } from '../ports/files.js';
 import type { KillPod } from '../ports/kill.js';
@@ -10,6 +11,7 @@ import type { MountsPort } from '../ports/mounts.js';
 import type { NodeStatsPort } from '../ports/node-stats.js';
 import type { PodRecord, PodsPort } from '../ports/pods.js';
 import type { RuntimePort } from '../ports/runtime.js';
+import { Ballast } from '../reclaim/ballast.js';
 import { createContainerGC } from '../reclaim/container-gc.js';
 import { createImageGC } from '../reclaim/image-gc.js';
 import { createKillPodNow } from '../reclaim/kill-pod-now.js';
@@ -34,6 +36,8 @@ export interface NodePorts {
   readonly files: FilesPort;
   readonly logFiles: LogFilesPort;
   readonly pods: PodsPort;
+  /** Absent = no ballast, whatever the settings say. */
+  readonly ballast?: BallastPort;
   /** Whether a kubelet runs beside us, as last looked for. */
   kubeletRuns(): boolean;
   /** Stands between the manager and the ends of pods: one that watches what is asked of a node in memory. */
@@ -114,6 +118,10 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
     ),
     measurePods: (active, signal, layout, abort) =>
       measurePods({ runtime, files, clock, podLogsDir, podVolumesDir }, active, signal, layout, abort),
+    ballast:
+      settings.ballast === null || ports.ballast === undefined
+        ? null
+        : new Ballast({ port: ports.ballast, size: settings.ballast, clock }),
     protectedNamespaces: settings.protectedNamespaces,
     protectedPods: { priority: settings.protectedPriority, annotation: settings.protectedAnnotation },
     maxPodGrace: settings.maxPodGracePeriod,

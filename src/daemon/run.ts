@@ -14,6 +14,7 @@ import { PortError } from '../ports/port-error.js';
 import { RuntimeError, type RuntimeErrorKind } from '../ports/runtime.js';
 import { buildParts, type Parts, type Replacements } from './build.js';
 import { awaitEndpoint } from './endpoint.js';
+import { thisInstance } from './instance.js';
 import { watchKubelet } from './kubelet-watch.js';
 import { productVersion } from './version.js';
 
@@ -59,11 +60,7 @@ export async function runDaemon(options: RunOptions): Promise<void> {
  * one in.
  */
 export async function holdRuntime(endpoint: string): Promise<AsyncDisposable> {
-  const lock = await acquireInstanceLock(parseEndpoint(endpoint).path, {
-    pid: process.pid,
-    startedAt: new Date(Date.now()).toISOString(),
-    version: productVersion(),
-  });
+  const lock = await acquireInstanceLock(parseEndpoint(endpoint).path, thisInstance());
   if (lock.kind === 'held') {
     const by = lock.by === null ? 'another one' : `process ${lock.by.pid}, since ${lock.by.startedAt}`;
     throw new PortError(`Cannot run as one daemon works on a runtime at a time: ${endpoint} is held by ${by}`);

@@ -61,6 +61,9 @@ export type KillOutcome =
   /** The runtime could not be asked what became of it, and may not have been told: no fault of the pod's, and no eviction. */
   | { readonly kind: 'unverified'; readonly message: string };
 
+/** Why ballast was given up: the disk was full, or the runtime found no room to record a removal or the end of a process. */
+export type BallastReason = 'disk-full' | 'removal-failed' | 'stop-hangs';
+
 /** A pod in an event. */
 export interface PodName {
   readonly uid: string;
@@ -265,6 +268,33 @@ export type EvictionEvent = { readonly at: Instant } & (
       readonly signal: Signal;
       readonly usage: number;
       readonly inUse: number;
+    }
+  | {
+      readonly kind: 'ballast-laid';
+      readonly filesystem: FilesystemName;
+      readonly directory: string;
+      readonly held: Bytes;
+      /** An earlier run has left it. */
+      readonly adopted: boolean;
+      readonly took: Milliseconds;
+    }
+  | {
+      readonly kind: 'ballast-released';
+      readonly filesystem: FilesystemName;
+      readonly directory: string;
+      readonly reason: BallastReason;
+      readonly held: Bytes;
+      /** Null when the disk could not be seen. */
+      readonly availableBefore: number | null;
+      readonly availableAfter: number | null;
+      readonly took: Milliseconds;
+    }
+  | {
+      readonly kind: 'ballast-failed';
+      readonly filesystem: FilesystemName;
+      readonly directory: string;
+      readonly doing: 'find' | 'lay' | 'release';
+      readonly message: string;
     }
   | { readonly kind: 'kubelet-beside'; readonly evicts: boolean }
   | { readonly kind: 'runtime-lost'; readonly message: string }

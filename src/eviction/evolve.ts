@@ -111,6 +111,9 @@ export function evolve(state: EvictionState, event: EvictionEvent, settings: Evi
     case 'eviction-decided':
     case 'eviction-hastened':
     case 'usage-impossible':
+    case 'ballast-laid':
+    case 'ballast-released':
+    case 'ballast-failed':
     case 'kubelet-beside':
     case 'runtime-lost':
     case 'runtime-back':

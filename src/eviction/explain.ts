@@ -1,4 +1,12 @@
-import type { Availability, EventOf, EvictionEvent, Goal, RemovalKind, RemovalSubject } from './event.js';
+import type {
+  Availability,
+  BallastReason,
+  EventOf,
+  EvictionEvent,
+  Goal,
+  RemovalKind,
+  RemovalSubject,
+} from './event.js';
 import { lineOf } from './line.js';
 import { amountText, bytesText, storageMessage } from './message.js';
 import type { Standing } from './rank.js';
@@ -96,6 +104,12 @@ export function explain(event: EvictionEvent): string {
       return `nothing here can relieve ${event.threshold.signal} (${amountText(event.threshold.signal, event.observation.available)} available): ${event.reason}`;
     case 'usage-impossible':
       return `pod ${event.pod.label} is said to use ${amountText(event.signal, event.usage)} of ${event.signal}, of which all together use ${amountText(event.signal, event.inUse)}: its use counts as unknown`;
+    case 'ballast-laid':
+      return `${bytesText(event.held)} of ballast on ${event.filesystem} ${event.adopted ? 'taken over from an earlier run' : 'laid'} (${event.directory})`;
+    case 'ballast-released':
+      return releasedText(event);
+    case 'ballast-failed':
+      return `could not ${event.doing} the ballast on ${event.filesystem}: ${event.message}`;
     case 'kubelet-beside':
       return event.evicts
         ? 'a kubelet runs on this node; evicting beside it, as asked for'
@@ -203,6 +217,26 @@ function plannedText({ what, subjects }: EventOf<'reclaim-planned'>): string {
   const named = subjects.slice(0, NAMED).map((each) => each.label);
   const more = subjects.length > NAMED ? `, and ${subjects.length - NAMED} more` : '';
   return `may remove ${MANY[what](subjects.length)}, in this order: ${named.join(', ')}${more}`;
+}
+
+const RELEASED_AS: Readonly<Record<BallastReason, string>> = {
+  'disk-full': 'the disk is full',
+  'removal-failed': 'the runtime has no room to remove anything',
+  'stop-hangs': 'the runtime has no room to record that a container has ended',
+};
+
+function releasedText({
+  filesystem,
+  held,
+  reason,
+  availableBefore,
+  availableAfter,
+}: EventOf<'ballast-released'>): string {
+  const gain =
+    availableBefore === null || availableAfter === null
+      ? ''
+      : `: ${changeText(`${filesystem}.available`, availableAfter - availableBefore)}`;
+  return `released ${bytesText(held)} of ballast on ${filesystem}, as ${RELEASED_AS[reason]}${gain}`;
 }
 
 const ENDED: Readonly<Record<EventOf<'pod-killed'>['outcome']['kind'], string>> = {

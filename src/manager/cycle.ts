@@ -10,6 +10,7 @@ import { addResults, isReached, nothingRemoved, type StepResult } from '../recla
 import { elapsed } from '../units/units.js';
 import { tellPlan } from './dry-run.js';
 import { evict, helpless } from './evict.js';
+import { layWhereRoomy, releaseWhereFull } from './keep-ballast.js';
 import { type CycleDeps, type CycleMode, Pass } from './pass.js';
 import { enforceStorageLimits } from './storage-limits.js';
 
@@ -46,8 +47,10 @@ export async function* runPass(
 
 async function* play(pass: Pass, mode: CycleMode): AsyncGenerator<EvictionEvent, void> {
   if (!(yield* pass.look())) return;
+  const { judgedFrom } = pass;
+  if (mode === 'act' && (yield* releaseWhereFull(pass)) && !(yield* pass.look())) return;
   const { observations } = pass.state;
-  const assessment = assess(pass.judgedFrom, observations, pass.state.lookedAt ?? pass.now(), pass.settings);
+  const assessment = assess(judgedFrom, observations, pass.state.lookedAt ?? pass.now(), pass.settings);
   yield* measureEviction(pass, assessment.fresh.length === 0);
   if (yield* enforceStorageLimits(pass, mode)) return;
   const decision = decide(pass.state, assessment, observations, pass.layout, pass.settings);
@@ -55,6 +58,8 @@ async function* play(pass: Pass, mode: CycleMode): AsyncGenerator<EvictionEvent,
     if (pass.abort.aborted) break;
     yield* mode === 'dry-run' ? tellPlan(pass, pressed) : serve(pass, pressed, decision.kind === 'serve');
   }
+  if (decision.kind !== 'rest') pass.deps.ballast?.disturbed();
+  else if (mode === 'act') yield* layWhereRoomy(pass);
   if (mode === 'act') yield* collectAhead(pass, decision.kind === 'rest' ? [] : decision.pressed);
 }
 

@@ -31,6 +31,8 @@ export interface Looker {
   look(): Promise<NodeLook>;
   /** One filesystem alone, for the looks between removals. */
   lookAt(filesystem: FilesystemName): Promise<PathLook>;
+  /** A directory for a file of ours on that filesystem, beside what the runtime or the kubelet keeps there; null = none is known now. */
+  placeOn(filesystem: FilesystemName): Promise<string | null>;
   /** Asks the runtime anew where it keeps images, at the next look. */
   forgetPaths(): void;
 }
@@ -132,6 +134,14 @@ export function createLooker(deps: LookerDeps): Looker {
       };
     },
     lookAt: async (filesystem) => (await lookThere(filesystem)).look,
+    async placeOn(filesystem) {
+      const { look, used } = await lookThere(filesystem);
+      if (look.kind !== 'reading') return null;
+      if (filesystem === 'nodefs') return used;
+      const parent = used.slice(0, used.lastIndexOf('/')) || '/';
+      const above = await deps.mounts.look(parent);
+      return above.kind === 'reading' && above.device === look.device ? parent : used;
+    },
     forgetPaths() {
       askedAt = null;
     },

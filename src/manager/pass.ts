@@ -16,12 +16,14 @@ import type { Clock } from '../ports/clock.js';
 import type { KillPod } from '../ports/kill.js';
 import type { PodRecord, PodsPort } from '../ports/pods.js';
 import type { RuntimePort } from '../ports/runtime.js';
+import type { Ballast } from '../reclaim/ballast.js';
 import type { ContainerGC } from '../reclaim/container-gc.js';
 import type { ImageGC } from '../reclaim/image-gc.js';
 import type { LateSpace } from '../reclaim/late-space.js';
 import { messageOf } from '../reclaim/removal.js';
 import type { ReclaimRun } from '../reclaim/run.js';
 import { elapsed, type Instant, type Milliseconds, milliseconds } from '../units/units.js';
+import { releaseFor } from './keep-ballast.js';
 import type { Looker, NodeLook } from './look.js';
 
 /** Measures, now, what pods keep on disks, for the limits that they have of their own. Null = cannot be told. */
@@ -68,6 +70,8 @@ export interface CycleDeps {
   readonly late: LateSpace;
   /** The settings in force under a layout, containerfs thresholds derived. */
   settingsFor(layout: FsLayout, quirk?: LayoutQuirk | null): EvictionSettings;
+  /** Space kept on the disks only to be given up when they are full; absent or null = none. */
+  readonly ballast?: Ballast | null;
   /** Measures pods against the limits of their own; absent or null = those are not enforced. */
   readonly storageLimits?: StorageLimits | null;
   /** Those who have the kernel watch memory; absent = none. */
@@ -190,6 +194,7 @@ export class Pass {
       policy: this.settings.policy,
       clock,
       late: this.#holdsLayers(filesystem) ? late : late.elsewhere(),
+      releaseBallast: () => releaseFor(this, filesystem, 'removal-failed'),
       signal: this.abort,
       look: async () => (filesystem === null ? {} : availabilityOf(pressed, await looker.lookAt(filesystem))),
     };

@@ -84,6 +84,7 @@ export async function* carryOut(plan: readonly Removal[], manner: RemovalManner,
     if (next.failure !== null) return { ...progress.result, outcome: next.failure };
     const again = next.again.filter((each) => (tries.get(each) ?? 0) < MOST_TRIES);
     if (again.length === 0) continue;
+    if (run.releaseBallast !== undefined) yield* run.releaseBallast();
     for (const each of again) tries.set(each, (tries.get(each) ?? 1) + 1);
     // A runtime that found no room to record a removal finds some when what went meanwhile has come back.
     progress = { ...progress, available: await waitForLateSpace(progress.available, run) };

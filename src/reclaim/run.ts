@@ -13,6 +13,10 @@ export interface ReclaimRun {
   readonly clock: Clock;
   /** The available amounts of the goals' signals, fresh from statfs; a signal that cannot be seen is left out. */
   look(): Promise<Availability>;
+  /**
+   * Gives up ballast when the runtime has no room to record a removal. Answers whether there was any; absent = none is kept here.
+   */
+  releaseBallast?(): AsyncGenerator<EvictionEvent, boolean>;
   /** What is still coming back, over all collectors of the run. */
   readonly late: SpaceAccount;
   readonly signal: AbortSignal;

@@ -405,10 +405,10 @@ const ROWS: readonly Row[] = [
   },
   {
     title: 'a key that does not exist',
-    yaml: 'ballast: 1Gi',
+    yaml: 'reserve: 1Gi',
     code: 'UNKNOWN_FIELD',
     severity: 'error',
-    path: 'ballast',
+    path: 'reserve',
     says: [],
   },
   {
@@ -578,7 +578,7 @@ test("FILE_OVERRIDES_FILE: our file over the kubelet's", (t) => {
 });
 
 test('all problems come at once, and each has its place', (t) => {
-  const text = 'evictionhard: {}\nballast: 1\nimageMinimumGCAge: 5\nevictionHard:\n  nodefs.available: x\n';
+  const text = 'evictionhard: {}\nreserve: 1\nimageMinimumGCAge: 5\nevictionHard:\n  nodefs.available: x\n';
   const { problems } = loadSettings({ file: { path: 'f.yaml', text } });
   t.deepEqual(
     problems.map(({ code, line, column }) => [code, line, column]),

@@ -182,6 +182,7 @@ test('with nothing given, every setting is its default and every origin says so'
     protectedPriority: null,
     protectedAnnotation: 'reclaimd/protected',
     ownerScope: 'all',
+    ballast: null,
     evictBesideKubelet: false,
     sampling: { slowest: milliseconds(10_000), fastest: milliseconds(100), assumedFillRate: bytes(200_000_000) },
     collectWhenFullWithin: null,

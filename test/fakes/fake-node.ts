@@ -10,12 +10,14 @@ import type { ContainerLimits } from '../../src/gc/plan-containers.js';
 import { type CycleMode, runPass } from '../../src/manager/cycle.js';
 import { createLooker } from '../../src/manager/look.js';
 import type { CycleDeps } from '../../src/manager/pass.js';
+import { Ballast } from '../../src/reclaim/ballast.js';
 import { createContainerGC } from '../../src/reclaim/container-gc.js';
 import { createImageGC } from '../../src/reclaim/image-gc.js';
 import { createKillPodNow } from '../../src/reclaim/kill-pod-now.js';
 import { LateSpace } from '../../src/reclaim/late-space.js';
 import { measurePods } from '../../src/reclaim/pod-usage.js';
-import { type Milliseconds, milliseconds } from '../../src/units/units.js';
+import { bytes, type Milliseconds, milliseconds } from '../../src/units/units.js';
+import { FakeBallast } from './fake-ballast.js';
 import { FakeFiles } from './fake-files.js';
 import { FakeMounts } from './fake-mounts.js';
 import { FakeNodeStats } from './fake-node-stats.js';
@@ -36,6 +38,8 @@ export interface NodeWishes {
   readonly kubeletRuns?: boolean;
   readonly limits?: ContainerLimits;
   readonly fullWithin?: Milliseconds;
+  /** Bytes of ballast on each watched disk. */
+  readonly ballast?: number;
 }
 
 type Hear = (event: EvictionEvent) => void;
@@ -50,6 +54,7 @@ export class FakeNode {
   readonly mounts: FakeMounts;
   readonly files: FakeFiles;
   readonly pods: FakePods;
+  readonly ballast: FakeBallast;
   readonly nodeStats: FakeNodeStats;
   readonly deps: CycleDeps;
   readonly abort = new AbortController();
@@ -69,6 +74,7 @@ export class FakeNode {
     this.mounts = mounts;
     this.files = files;
     this.pods = pods;
+    this.ballast = new FakeBallast(world);
     this.nodeStats = nodeStats;
     const dirs = { podLogsDir: PATHS.logs, podVolumesDir: PATHS.volumes };
     this.deps = {
@@ -95,6 +101,8 @@ export class FakeNode {
         measurePods({ runtime, files, clock, ...dirs }, active, signal, layout, abort),
       late: new LateSpace(),
       settingsFor: settingsByLayout(wishes),
+      ballast:
+        wishes.ballast === undefined ? null : new Ballast({ port: this.ballast, size: bytes(wishes.ballast), clock }),
       protectedNamespaces: wishes.protectedNamespaces ?? [],
       maxPodGrace: wishes.maxPodGrace ?? null,
       evictionOff: () => wishes.evictionOff ?? null,

@@ -48,6 +48,7 @@ export class FakeRuntime implements RuntimePort {
   mostAtOnce = 0;
   #atOnce = 0;
   readonly #faults = new Map<string, Fault>();
+  readonly #below = new Map<Call, number>();
 
   constructor(
     readonly world: FakeWorld,
@@ -57,6 +58,12 @@ export class FakeRuntime implements RuntimePort {
   /** Makes a call fail, for one target or for all. */
   fail(call: Call, fault: Fault, target = '*'): void {
     this.#faults.set(`${call} ${target}`, fault);
+  }
+
+  /** Makes a call fail as long as the images' disk has less available. */
+  failBelow(call: Call, fault: Fault, available: number): void {
+    this.fail(call, fault);
+    this.#below.set(call, available);
   }
 
   /** What was asked to change something, in order. */
@@ -161,7 +168,7 @@ export class FakeRuntime implements RuntimePort {
     if (isRemoval) this.#atOnce += 1;
     this.mostAtOnce = Math.max(this.mostAtOnce, this.#atOnce);
     try {
-      const fault = this.#faults.get(`${call} ${target}`) ?? this.#faults.get(`${call} *`);
+      const fault = this.#faultOf(call, target);
       const takes = fault === 'stuck' ? DEADLINE : milliseconds(this.latency[call] ?? 0);
       if (takes > 0) await this.clock.sleep(takes, signal);
       if (fault !== undefined) throw error(fault === 'stuck' ? 'deadline' : fault);
@@ -170,6 +177,12 @@ export class FakeRuntime implements RuntimePort {
     } finally {
       if (isRemoval) this.#atOnce -= 1;
     }
+  }
+
+  #faultOf(call: Call, target: string | null): Fault | undefined {
+    const below = this.#below.get(call);
+    if (below !== undefined && this.world.disks.imagefs.freeBytes >= below) return undefined;
+    return this.#faults.get(`${call} ${target}`) ?? this.#faults.get(`${call} *`);
   }
 
   #usageOf(container: FakeContainer): ContainerUsage {

@@ -271,6 +271,7 @@ class SyncScene {
       looker: {
         look: async () => this.#look(layout, features.separateDiskGc),
         lookAt: async (filesystem) => unreadable(filesystem, clock.now()),
+        placeOn: async () => null,
         forgetPaths: () => undefined,
       },
       pods: { list: async () => this.#pods.map(({ record }) => record) },
