@@ -31,6 +31,7 @@ const WORDS_ONLY = new Map([
   ['src/eviction/explain.js', 'tells an event as a sentence'],
   ['src/eviction/message.js', 'words the message of an evicted pod'],
   ['src/eviction/limit-advice.js', 'words advice about limits'],
+  ['src/gc/gc-explain.js', 'tells an event of collecting as a sentence'],
 ]);
 /** A test file that takes longer is not run for mutants. */
 const FAST_MS = 20_000;

@@ -100,10 +100,7 @@ export function isSameThreshold(a: Threshold, b: Threshold): boolean {
  * `byEvictionPriority`, made total.
  */
 export function byUrgency(thresholds: readonly Threshold[]): readonly Threshold[] {
-  return thresholds
-    .map((threshold, position) => ({ threshold, position }))
-    .sort((a, b) => rank(a.threshold) - rank(b.threshold) || a.position - b.position)
-    .map(({ threshold }) => threshold);
+  return thresholds.toSorted((a, b) => rank(a) - rank(b));
 }
 
 /** The thresholds whose line lies above the capacity of their signal: they can never clear. */

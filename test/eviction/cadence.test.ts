@@ -190,3 +190,17 @@ for (const [title, samples, expected] of [
     t.is(fillRate(samples.map(([seconds, available]) => ({ at: at(seconds), available }))), expected);
   });
 }
+
+const IN_GRACE = { firstMet: new Map([[SOFT.id, at(0)]]), lookedAt: at(55) };
+test(
+  'on a soft line whose grace runs the next look is due when that ends',
+  pauses,
+  { thresholds: [SOFT], observations: [disk(1_000)], state: IN_GRACE },
+  5_000,
+);
+test(
+  'just above a soft line whose grace runs the pause is the fastest',
+  pauses,
+  { thresholds: [SOFT], observations: [disk(1_001)], state: IN_GRACE },
+  100,
+);

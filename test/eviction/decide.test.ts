@@ -190,3 +190,14 @@ for (const [title, eviction, available, now, expected] of [
     t.is(isEvictionOver(stateWith({ evictionUnderWay: eviction }), look, at(now)), expected);
   });
 }
+
+test('what containerfs was given is no goal of its own beside its original, and the goal where that is not due', (t) => {
+  const derived: Threshold = { ...CONTAINERFS, isDerived: true };
+  const goals = (thresholds: readonly Threshold[]) => {
+    const decision = decided(thresholds, ALL_LOW, 'one-disk');
+    return decision.kind === 'rest' ? [] : decision.pressed.flatMap((each) => each.goals.map(({ signal }) => signal));
+  };
+  t.deepEqual(goals([NODEFS, derived]), ['nodefs.available']);
+  t.deepEqual(goals([NODEFS, NODEFS_INODES, derived]), ['nodefs.available', 'nodefs.inodesFree']);
+  t.deepEqual(goals([derived]), ['containerfs.available']);
+});

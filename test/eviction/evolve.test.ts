@@ -5,7 +5,7 @@ import type { Sight, UnknownReason } from '../../src/eviction/observe.js';
 import { type EvictionState, INITIAL_STATE } from '../../src/eviction/state.js';
 import { milliseconds } from '../../src/units/units.js';
 import { at, observation, settingsOf, sightOf, stateWith, threshold } from '../fakes/builders.js';
-import { eventOfEveryKind } from '../fakes/events.js';
+import { eventOf, eventOfEveryKind } from '../fakes/events.js';
 
 const HARD = threshold('nodefs.available', '100');
 const SETTINGS = settingsOf([HARD]);
@@ -247,6 +247,14 @@ test('samples are kept per filesystem, the newest sixteen, each time once', (t) 
   t.deepEqual(samples.at(-1), { at: at(19), available: 981 });
   t.is(state.samples.get('imagefs'), undefined);
 });
+
+for (const kind of ['failed', 'unverified'] as const) {
+  test(`a pod over its own limit whose end is ${kind} may be chosen again`, (t) => {
+    const served = eventOf('storage-limit-served', { outcome: { kind, message: 'no' } });
+    t.is(fold([served]).toldToEnd.size, 0);
+    t.is(fold([eventOf('storage-limit-served', { outcome: { kind: 'gone' } })]).toldToEnd.size, 1);
+  });
+}
 
 test('all other events tell a story and change nothing', (t) => {
   const changing = new Set([

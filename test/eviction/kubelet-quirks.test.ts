@@ -46,6 +46,11 @@ for (const [title, own, cap, override, worker] of GRACES) {
   });
 }
 
+test('a pod’s own grace holds up to the cap and not a second beyond it', (t) => {
+  t.is(graceOverrideSeconds(SOFT, milliseconds(2_001_000), 2_000), 2_000);
+  t.is(graceOverrideSeconds(SOFT, milliseconds(1_999_000), 2_000), 1_999);
+});
+
 test('a hard eviction gives a second, whatever the pod wants', (t) => {
   t.is(graceOverrideSeconds(threshold('nodefs.available', '10%'), milliseconds(30_000), 600), 1);
 });

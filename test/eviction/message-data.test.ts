@@ -55,3 +55,21 @@ test('only containers that somebody described are named, and one on its request 
   t.deepEqual(data.containers, [{ name: 'above', usage: '1048577', request: '1Mi' }]);
   t.is(data.thresholdLine, null);
 });
+
+test('a pod as a whole is told only of memory, only with a request of its own, and only when its use is known', (t) => {
+  const told = (resource: 'memory' | 'ephemeral-storage', podRequests: Record<string, string>, memory: number | null) =>
+    evictionMessageData(
+      resource,
+      {
+        name: 'web',
+        spec: podSpec({ podRequests: amounts(podRequests) }),
+        stats: podStats({ memoryWorkingSet: memory }),
+      },
+      [],
+      seen(),
+    ).pod;
+  t.deepEqual(told('memory', { memory: '1Mi' }, 2 * MI), { name: 'web', usage: '2Mi', request: '1Mi' });
+  t.is(told('ephemeral-storage', { memory: '1Mi' }, 2 * MI), null);
+  t.is(told('memory', { cpu: '1' }, 2 * MI), null);
+  t.is(told('memory', { memory: '1Mi' }, null), null);
+});

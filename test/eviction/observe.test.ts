@@ -187,3 +187,9 @@ test('only a filesystem that cannot be read makes a look none, and only where th
   t.is(blindnessOf(broken, reclaimd), null);
   t.is(blindnessOf(lookOf(reading({ inodes: null })), kubelet), null);
 });
+
+test('as much available as there is capacity is in order', (t) => {
+  const { observations, clamped } = observe(readings({ memory: { available: 100, capacity: 100, at: at(0) } }));
+  t.is(observations.get('memory.available')?.available, 100);
+  t.deepEqual(clamped, []);
+});

@@ -8,6 +8,7 @@ import {
   HARD_GRACE,
   type PodStanding,
   protectionOf,
+  RETRY_KILL_AFTER,
 } from '../../src/eviction/victim.js';
 import { milliseconds } from '../../src/units/units.js';
 import { candidate, threshold } from '../fakes/builders.js';
@@ -59,6 +60,13 @@ for (const [title, rows, missing, kubelet, reclaimd] of [
     'a pod below a hundredth of what is missing is not',
     [['tiny', 9]],
     1_000,
+    'tiny',
+    'nobody: no pod that may go holds a hundredth of what is missing',
+  ],
+  [
+    'the hundredth is taken exactly',
+    [['tiny', 100]],
+    10_100,
     'tiny',
     'nobody: no pod that may go holds a hundredth of what is missing',
   ],
@@ -163,4 +171,8 @@ test('that what fills the disk may not go is said, without numbers that change',
   t.is(reason(), `all 1 pods are protected (static pod (from file))${stays}`);
   t.is(reason(candidate('tiny', { usage: 1 })), `no pod that may go holds a hundredth of what is missing${stays}`);
   t.is(reason(candidate('web', { usage: 500 })), 'web');
+});
+
+test('a pod whose end failed is spared for a minute', (t) => {
+  t.is(RETRY_KILL_AFTER, milliseconds(60_000));
 });

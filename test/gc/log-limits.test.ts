@@ -68,3 +68,6 @@ test('a log keeps at least two files, the current one included', (t) => {
   t.is(read('1', 1), 'max-files-too-small');
   t.is(read('1', 2), 1);
 });
+
+// Nineteen digits, however they stand round the point.
+test(size, '1.123456789012345678E', NO_INTEGER);

@@ -74,3 +74,11 @@ test('one rotation leaves room for itself and for the current file', (t) => {
     kept: ['a.log.3'],
   });
 });
+
+test(
+  'a name with an impossible month is no time, and later ones do not count on from it',
+  name,
+  '20261201-101010',
+  ['a.log.20999901-000000'],
+  'a.log.20261201-101010',
+);

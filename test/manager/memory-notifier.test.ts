@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { MemoryScope } from '../../src/eviction/memory-notifier.js';
+import { type MemoryScope, usageToWatch } from '../../src/eviction/memory-notifier.js';
 import { MemoryNotifier } from '../../src/manager/memory-notifier.js';
 import { threshold } from '../fakes/builders.js';
 import { EventSource } from '../fakes/event-source.js';
@@ -27,6 +27,13 @@ function kernel() {
     };
   };
   return { said, source, watch };
+}
+
+for (const missing of ['available', 'workingSet', 'usage'] as const) {
+  test(`without the ${missing} no usage can be told`, (t) => {
+    const known = { available: 400, workingSet: 600, usage: 700 };
+    t.is(usageToWatch(threshold('memory.available', '100'), { ...known, [missing]: null }), null);
+  });
 }
 
 test('the kernel is told the usage at which the line is reached, with what it counts as used and we do not', (t) => {
