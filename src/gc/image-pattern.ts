@@ -58,11 +58,21 @@ export function parseLabelRule(text: string): LabelRule | null {
   return key === '' ? null : { text, key, value: at === -1 ? null : text.slice(at + 1).trim() };
 }
 
-/** A text with stars as an expression that the whole of another must fit. */
-export function expressionOfGlob(glob: string): RegExp {
-  return new RegExp(`^${glob.split('*').map(escape).join('.*')}$`, 's');
-}
-
-function escape(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+/** Tells whether the whole of a text fits one with stars. Between its ends each part is looked for behind the last. */
+export function compileGlob(glob: string): (text: string) => boolean {
+  const [beginning = '', ...others] = glob.split('*');
+  const end = others.pop();
+  if (end === undefined) return (text) => text === glob;
+  const shortest = beginning.length + end.length;
+  return (text) => {
+    if (text.length < shortest || !text.startsWith(beginning) || !text.endsWith(end)) return false;
+    const limit = text.length - end.length;
+    let from = beginning.length;
+    for (const part of others) {
+      const at = text.indexOf(part, from);
+      if (at === -1) return false;
+      from = at + part.length;
+    }
+    return from <= limit;
+  };
 }

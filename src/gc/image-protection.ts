@@ -1,4 +1,4 @@
-import { expressionOfGlob } from './image-pattern.js';
+import { compileGlob } from './image-pattern.js';
 import { bareId, fullReference, looksLikeId } from './image-reference.js';
 import type { PlannedImage } from './inventory.js';
 
@@ -17,26 +17,28 @@ export function compileProtection(patterns: readonly string[]): (image: PlannedI
   };
 }
 
-/** All names of an image, in the form listed and in the full one. */
-export interface ImageNames {
-  readonly listed: readonly string[];
-  readonly full: readonly string[];
-}
-
-/** The names that patterns are held against. */
-export function namesOf(image: PlannedImage): ImageNames {
-  const references = [...image.tags, ...image.digests];
+/** All names of an image, in the form listed and in the full one; and its id, with its algorithm and without. */
+export function namesOf({ id, tags, digests }: PlannedImage): readonly string[] {
   // An id has no full form: made one it would lie in the library of the default registry.
-  return { listed: [...references, image.id, bareId(image.id)], full: references.map(fullReference) };
+  const names = [id, bareId(id)];
+  for (const references of [tags, digests]) {
+    for (const listed of references) {
+      const full = fullReference(listed);
+      names.push(full);
+      if (full !== listed) names.push(listed);
+    }
+  }
+  return names;
 }
 
 /** Whether one pattern fits an image. See `compileProtection`. */
-export function compilePattern(pattern: string): (image: PlannedImage, names: ImageNames) => boolean {
-  const expression = expressionOfGlob(pattern);
-  const full = pattern.includes('*') ? pattern : fullReference(pattern);
-  return (image, names) => {
-    if (names.full.includes(full)) return true;
-    if ([names.listed, names.full].some((forms) => forms.some((name) => expression.test(name)))) return true;
-    return looksLikeId(pattern) && bareId(image.id).startsWith(bareId(pattern));
-  };
+export function compilePattern(pattern: string): (image: PlannedImage, names: readonly string[]) => boolean {
+  if (pattern.includes('*')) {
+    const fits = compileGlob(pattern);
+    return (_image, names) => names.some(fits);
+  }
+  const full = fullReference(pattern);
+  const beginning = looksLikeId(pattern) ? bareId(pattern) : null;
+  return (image, names) =>
+    names.includes(pattern) || names.includes(full) || (beginning !== null && bareId(image.id).startsWith(beginning));
 }

@@ -1,3 +1,4 @@
+import { getOrMake } from '../units/get-or-make.js';
 import { groupBy } from '../units/group-by.js';
 import { type Instant, type Milliseconds, milliseconds } from '../units/units.js';
 import type { Planned, PlannedContainer, PodAnswers } from './inventory.js';
@@ -19,8 +20,8 @@ export type ContainerReason =
   | 'the last of a live pod, under pressure';
 
 /** What the plan is made from. */
-export interface ContainerPlanInput {
-  readonly containers: readonly PlannedContainer[];
+export interface ContainerPlanInput<Container extends PlannedContainer = PlannedContainer> {
+  readonly containers: readonly Container[];
   readonly limits: ContainerLimits;
   readonly pods: PodAnswers;
   /** Under pressure containers of finished pods that still exist go too (`evictNonDeletedPods`). */
@@ -35,10 +36,12 @@ export interface ContainerPlanInput {
 /** A container that was created but not started for so long is not about to start. Container creation took 31-63 ms, measured. */
 const ABANDONED_START = milliseconds(5 * 60_000);
 
-type PlannedRemoval = Planned<PlannedContainer, ContainerReason>;
-interface Unit {
+type PlannedRemoval<Container> = Planned<Container, ContainerReason>;
+
+/** The dead containers of one name in one pod. */
+interface Unit<Container> {
   readonly podUid: string;
-  readonly containers: readonly PlannedContainer[];
+  readonly containers: Container[];
 }
 
 /**
@@ -46,26 +49,27 @@ interface Unit {
  * first, and under pressure the last ones of live pods. A running container and one without a pod identity never do.
  * Mirrors `evictContainers`; equal creation times are ordered by id, where the kubelet's order is undefined.
  */
-export function planContainers(input: ContainerPlanInput): readonly PlannedRemoval[] {
-  const units = unitsOf(input);
-  const gone = input.pods.allSourcesReady ? units.filter((unit) => input.pods.contentMayBeRemoved(unit.podUid)) : [];
-  const isGone = new Set(gone);
-  const finished = input.pods.allSourcesReady
-    ? units.filter((unit) => input.finishedPodsToo && !isGone.has(unit) && input.pods.runtimeMayBeRemoved(unit.podUid))
-    : [];
-  const going = new Set([...gone, ...finished]);
-  const kept = units.filter((unit) => !going.has(unit));
-  const perUnit = kept.map((unit) => splitOff(unit.containers, input.limits.maxPerPodContainer));
+export function planContainers<Container extends PlannedContainer>(
+  input: ContainerPlanInput<Container>,
+): readonly PlannedRemoval<Container>[] {
+  const { pods, finishedPodsToo, limits, lastOnesToo } = input;
+  const fates = groupBy(unitsOf(input), ({ podUid }): Fate => {
+    if (!pods.allSourcesReady) return 'kept';
+    if (pods.contentMayBeRemoved(podUid)) return 'gone';
+    return finishedPodsToo && pods.runtimeMayBeRemoved(podUid) ? 'finished' : 'kept';
+  });
+  const [gone = [], finished = [], kept = []] = (['gone', 'finished', 'kept'] as const).map((fate) => fates.get(fate));
+  const perUnit = kept.map((unit) => splitOff(unit.containers, limits.maxPerPodContainer));
   const inAll = beyondTotal(
     perUnit.map((each) => each.kept),
-    input.limits.maxContainers,
+    limits.maxContainers,
   );
   return [
     ...gone.flatMap((unit) => because(oldestFirst(unit.containers), 'its pod is gone')),
     ...finished.flatMap((unit) => because(oldestFirst(unit.containers), 'its pod has finished')),
     ...perUnit.flatMap((each) => because(each.surplus, 'more than are kept per container')),
     ...because(inAll.surplus, 'more than are kept in all'),
-    ...(input.lastOnesToo ? because(oldestFirst(inAll.kept), 'the last of a live pod, under pressure') : []),
+    ...(lastOnesToo ? because(oldestFirst(inAll.kept), 'the last of a live pod, under pressure') : []),
   ];
 }
 
@@ -82,33 +86,52 @@ export function isDead(container: PlannedContainer, now: Instant, createdCountsA
   }
 }
 
-function unitsOf({ containers, limits, now, createdCountsAsDead }: ContainerPlanInput): readonly Unit[] {
-  const dead = containers.flatMap((container) => {
-    const { pod } = container;
-    if (pod === null || !isDead(container, now, createdCountsAsDead)) return [];
-    return container.createdAt > now - limits.minAge ? [] : [{ container, podUid: pod.uid }];
-  });
-  const units = groupBy(dead, ({ container, podUid }) => JSON.stringify([podUid, container.name]));
-  return [...units.values()].flatMap((unit) => {
-    const [first] = unit;
-    return first === undefined ? [] : [{ podUid: first.podUid, containers: unit.map((each) => each.container) }];
-  });
+/** What becomes of a unit as a whole. */
+type Fate = 'gone' | 'finished' | 'kept';
+
+function unitsOf<Container extends PlannedContainer>({
+  containers,
+  limits,
+  now,
+  createdCountsAsDead,
+}: ContainerPlanInput<Container>): readonly Unit<Container>[] {
+  const units: Unit<Container>[] = [];
+  const byPod = new Map<string, Map<string, Unit<Container>>>();
+  for (const container of containers) {
+    const { pod, name } = container;
+    if (pod === null || !isDead(container, now, createdCountsAsDead)) continue;
+    if (container.createdAt > now - limits.minAge) continue;
+    const ofPod = getOrMake(byPod, pod.uid, () => new Map<string, Unit<Container>>());
+    const unit = getOrMake(ofPod, name, () => {
+      const made = { podUid: pod.uid, containers: [] };
+      units.push(made);
+      return made;
+    });
+    unit.containers.push(container);
+  }
+  return units;
 }
 
-interface Split {
-  readonly surplus: readonly PlannedContainer[];
-  readonly kept: readonly PlannedContainer[];
+interface Split<Container> {
+  readonly surplus: readonly Container[];
+  readonly kept: readonly Container[];
 }
 
 /** Splits off the oldest beyond `limit`, oldest first. */
-function splitOff(containers: readonly PlannedContainer[], limit: number | null): Split {
+function splitOff<Container extends PlannedContainer>(
+  containers: readonly Container[],
+  limit: number | null,
+): Split<Container> {
   if (limit === null || containers.length <= limit) return { surplus: [], kept: containers };
   const ordered = oldestFirst(containers);
   return { surplus: ordered.slice(0, ordered.length - limit), kept: ordered.slice(ordered.length - limit) };
 }
 
 /** The share of each unit is rounded down, at least 1, and not redistributed; what is still too much goes oldest first. */
-function beyondTotal(units: readonly (readonly PlannedContainer[])[], limit: number | null): Split {
+function beyondTotal<Container extends PlannedContainer>(
+  units: readonly (readonly Container[])[],
+  limit: number | null,
+): Split<Container> {
   const all = units.flat();
   if (limit === null || all.length <= limit) return { surplus: [], kept: all };
   const share = Math.max(1, Math.floor(limit / units.length));
@@ -120,10 +143,13 @@ function beyondTotal(units: readonly (readonly PlannedContainer[])[], limit: num
   return { surplus: [...shared.flatMap((each) => each.surplus), ...rest.surplus], kept: rest.kept };
 }
 
-function oldestFirst(containers: readonly PlannedContainer[]): readonly PlannedContainer[] {
+function oldestFirst<Container extends PlannedContainer>(containers: readonly Container[]): readonly Container[] {
   return containers.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
 }
 
-function because(containers: readonly PlannedContainer[], why: ContainerReason): readonly PlannedRemoval[] {
+function because<Container>(
+  containers: readonly Container[],
+  why: ContainerReason,
+): readonly PlannedRemoval<Container>[] {
   return containers.map((item) => ({ item, why }));
 }

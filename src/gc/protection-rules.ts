@@ -1,7 +1,7 @@
 import { groupBy } from '../units/group-by.js';
 import type { Instant } from '../units/units.js';
-import { expressionOfGlob, type LabelRule } from './image-pattern.js';
-import { compilePattern, type ImageNames, namesOf } from './image-protection.js';
+import { compileGlob, type LabelRule } from './image-pattern.js';
+import { compilePattern, namesOf } from './image-protection.js';
 import { fullReference } from './image-reference.js';
 import type { PlannedImage } from './inventory.js';
 
@@ -41,7 +41,7 @@ export function needsConfigs(rules: ProtectionRules): boolean {
 
 interface Rule {
   readonly text: string;
-  readonly matches: (image: PlannedImage, names: ImageNames, facts: ImageFacts) => boolean;
+  readonly matches: (image: PlannedImage, names: readonly string[], facts: ImageFacts) => boolean;
 }
 
 /** Compiles the rules once; what comes back holds them against a listing. */
@@ -91,18 +91,18 @@ function expressionRule(text: string): Rule {
   const expression = new RegExp(text, 'u');
   return {
     text: `/${text}/`,
-    matches: (_image, { listed, full }) => [listed, full].some((names) => names.some((name) => expression.test(name))),
+    matches: (_image, names) => names.some((name) => expression.test(name)),
   };
 }
 
 function labelRule({ text, key, value }: LabelRule): Rule {
-  const expression = value === null ? null : expressionOfGlob(value);
+  const fits = value === null ? null : compileGlob(value);
   return {
     text: `label ${text}`,
     matches: (image, _names, facts) => {
       const labels = facts.labels(image.id);
       if (labels === null || !Object.hasOwn(labels, key)) return false;
-      return expression === null || expression.test(labels[key] ?? '');
+      return fits === null || fits(labels[key] ?? '');
     },
   };
 }

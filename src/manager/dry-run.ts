@@ -1,15 +1,28 @@
 import type { Pressed } from '../eviction/decide.js';
 import type { Availability, EvictionEvent, RemovalSubject } from '../eviction/event.js';
 import type { Observations } from '../eviction/observe.js';
+import type { Standing } from '../eviction/rank.js';
 import { SIGNALS } from '../eviction/signal.js';
 import type { ReclaimStep } from '../eviction/steps.js';
 import { chooseVictim } from '../eviction/victim.js';
-import { imageSubject } from '../reclaim/image-gc.js';
+import { imageSubjects } from '../reclaim/image-gc.js';
 import { messageOf, toError } from '../reclaim/removal.js';
 import type { ReclaimRun } from '../reclaim/run.js';
 import { rank } from './candidates.js';
 import { helpless } from './evict.js';
 import type { Pass } from './pass.js';
+
+/** What would be done about one pressed device, made as a real pass makes it, before any of it is told. */
+interface PressurePlan {
+  /** Of each collector, in order. */
+  readonly steps: readonly {
+    readonly step: ReclaimStep;
+    /** What would go, in order; or why the collector cannot tell. */
+    readonly subjects: readonly RemovalSubject[] | Error;
+  }[];
+  /** The pods in the order in which they would go; or why they cannot be listed. */
+  readonly ranking: readonly Standing[] | Error;
+}
 
 /** The dry run: what would go, in order, with the part that is only needed if the listed sizes do not come back. */
 export async function* tellPlan(pass: Pass, pressed: Pressed): AsyncGenerator<EvictionEvent, void> {
@@ -26,41 +39,47 @@ export async function* tellPlan(pass: Pass, pressed: Pressed): AsyncGenerator<Ev
     available,
     steps: pressed.steps,
   });
+  const { steps, ranking } = yield* plan(pass, pressed, run);
   let left = pressed.goals.reduce((most, goal) => Math.max(most, goal.target - (available[goal.signal] ?? 0)), 0);
-  const planned = new Set<string>();
-  // The collectors work one by one, so they tell one by one: that one cannot ask hides nothing of what the other would do.
-  for (const step of pressed.steps) {
-    const subjects = await subjectsOf(step, pass, run).catch(toError);
+  let planned = 0;
+  for (const { step, subjects } of steps) {
     if (subjects instanceof Error) {
       const what = `the ${step} that would go`;
       yield* pass.tell({ kind: 'list-failed', at: pass.now(), what, message: messageOf(subjects) });
       continue;
     }
+    planned += subjects.length;
     for (const subject of subjects) {
-      planned.add(subject.id);
       yield* pass.tell({ kind: 'would-remove', at: pass.now(), subject, onlyIfNeeded: left <= 0 });
       if (pass.settings.policy.gc.amount === 'until-target') left -= subject.claimed ?? 0;
     }
   }
+  if (ranking instanceof Error) {
+    const message = messageOf(ranking);
+    yield* pass.tell({ kind: 'list-failed', at: pass.now(), what: 'the pods to choose from', message });
+    return;
+  }
+  const victim = chooseVictim(ranking, left, pass.settings.policy);
+  if (victim.kind === 'nobody') return yield* helpless(pass, pressed, victim.reason);
+  const { standing } = victim;
+  const { threshold } = pressed;
+  yield* pass.tell({ kind: 'would-evict', at: pass.now(), standing, threshold, onlyIfNeeded: planned > 0 });
+}
+
+/** The collectors work one by one, so they plan one by one: that one cannot ask hides nothing of what the other would do. */
+async function* plan(pass: Pass, pressed: Pressed, run: ReclaimRun): AsyncGenerator<EvictionEvent, PressurePlan> {
+  const steps: PressurePlan['steps'][number][] = [];
+  const containers = new Set<string>();
+  for (const step of pressed.steps) {
+    const subjects = await subjectsOf(step, pass, run).catch(toError);
+    steps.push({ step, subjects });
+    if (step === 'containers' && !(subjects instanceof Error)) for (const { id } of subjects) containers.add(id);
+  }
   try {
-    const { standings } = yield* rank(pass, pressed, planned);
-    const victim = chooseVictim(standings, left, pass.settings.policy);
-    if (victim.kind === 'nobody') return yield* helpless(pass, pressed, victim.reason);
-    const { standing } = victim;
-    yield* pass.tell({
-      kind: 'would-evict',
-      at: pass.now(),
-      standing,
-      threshold: pressed.threshold,
-      onlyIfNeeded: planned.size > 0,
-    });
+    const { standings } = yield* rank(pass, pressed, containers);
+    return { steps, ranking: standings };
   } catch (error) {
-    yield* pass.tell({
-      kind: 'list-failed',
-      at: pass.now(),
-      what: 'the pods to choose from',
-      message: messageOf(error),
-    });
+    return { steps, ranking: toError(error) };
   }
 }
 
@@ -79,8 +98,6 @@ async function subjectsOf(step: ReclaimStep, pass: Pass, run: ReclaimRun): Promi
     case 'containers':
       return (await containerGC.planUnusedContainers(run)).map((each) => each.subject);
     case 'images':
-      return (await imageGC.planUnusedImages(run)).flatMap(({ item, verdict }) =>
-        verdict.kind === 'goes' ? [imageSubject(item, verdict.why)] : [],
-      );
+      return imageSubjects(await imageGC.planUnusedImages(run));
   }
 }

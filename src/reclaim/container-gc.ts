@@ -1,5 +1,5 @@
 import type { EvictionEvent, RemovalSubject } from '../eviction/event.js';
-import type { PlannedSandbox, PodAnswers } from '../gc/inventory.js';
+import type { PodAnswers } from '../gc/inventory.js';
 import { type OwnerScope, withinScope } from '../gc/owner-scope.js';
 import { type ContainerLimits, planContainers } from '../gc/plan-containers.js';
 import { planSandboxes } from '../gc/plan-sandboxes.js';
@@ -7,9 +7,10 @@ import type { Clock } from '../ports/clock.js';
 import type { FilesPort } from '../ports/files.js';
 import type { PodRecord, PodsPort } from '../ports/pods.js';
 import type { ContainerRecord, ContainerStatusRecord, RuntimePort } from '../ports/runtime.js';
-import { type Bytes, milliseconds } from '../units/units.js';
+import { milliseconds } from '../units/units.js';
 import { layerUsage } from './layer-usage.js';
-import { carryOut, failureOf, messageOf, type Removal, type Removed, toError } from './removal.js';
+import { PlannedRemoval, type Remover } from './planned-removal.js';
+import { carryOut, failureOf, messageOf, type Removal, toError } from './removal.js';
 import { addResults, nothingRemoved, type ReclaimRun, type ReclaimStepRun } from './run.js';
 import { bytesGained } from './settle.js';
 
@@ -98,19 +99,21 @@ async function plan(deps: ContainerGcDeps, run: ReclaimRun): Promise<ContainerPl
     now: clock.wall(),
   });
   const plannedContainers = withinScope(scope, everyContainer);
-  const going = new Set(plannedContainers.map(({ item }) => item.id));
-  const staying = containers.filter((each) => !going.has(each.id));
-  const byId = new Map(containers.map((each) => [each.id, each]));
+  const going = new Set(plannedContainers.map(({ item }) => item));
+  const staying = containers.filter((each) => !going.has(each));
+  const sandboxPlan = withinScope(scope, planSandboxes(sandboxes, staying, answers, true));
+  const removeContainer = containerRemover(deps, run);
+  const removeSandbox = sandboxRemover(runtime);
   return {
-    containers: plannedContainers.flatMap(({ item, why }) => {
-      const container = byId.get(item.id);
-      return container === undefined
-        ? []
-        : [containerRemoval(deps, run, container, why, sizes.get(item.id)?.writableLayer?.used ?? null)];
+    containers: plannedContainers.map(({ item, why }) => {
+      const claimed = sizes.get(item.id)?.writableLayer?.used ?? null;
+      const subject = { what: 'container', id: item.id, label: containerLabel(item), reason: why, claimed } as const;
+      return new PlannedRemoval(subject, removeContainer);
     }),
-    sandboxes: withinScope(scope, planSandboxes(sandboxes, staying, answers, true)).map(({ item, why }) =>
-      sandboxRemoval(runtime, item, why),
-    ),
+    sandboxes: sandboxPlan.map(({ item, why }) => {
+      const label = `${item.pod.namespace}/${item.pod.name}`;
+      return new PlannedRemoval({ what: 'sandbox', id: item.id, label, reason: why, claimed: null }, removeSandbox);
+    }),
   };
 }
 
@@ -141,36 +144,22 @@ function isOurs(logPath: string, podLogsDir: string): boolean {
   return logPath.startsWith(podLogsDir.endsWith('/') ? podLogsDir : `${podLogsDir}/`);
 }
 
-/** The removal of one dead container with its logs. */
-export function containerRemoval(
-  deps: Pick<ContainerGcDeps, 'runtime' | 'files' | 'podLogsDir'>,
+/** Removes one dead container with its logs. */
+function containerRemover(
+  { runtime, files, podLogsDir }: Pick<ContainerGcDeps, 'runtime' | 'files' | 'podLogsDir'>,
   run: Pick<ReclaimRun, 'look'>,
-  container: ContainerRecord,
-  reason: string,
-  claimed: Bytes | null,
-): Removal {
-  const subject: RemovalSubject = {
-    what: 'container',
-    id: container.id,
-    label: containerLabel(container),
-    reason,
-    claimed,
-  };
-  return {
-    subject,
-    async carryOut(signal): Promise<Removed> {
-      const { runtime, files } = deps;
-      const status = await settledStatus(runtime, container.id, signal);
-      if (status === null) return { kind: 'removed' };
-      if (status.state === 'running') return { kind: 'skipped', why: 'it runs now' };
-      if (status.state === 'unknown') return { kind: 'skipped', why: 'the runtime cannot tell whether it runs' };
-      // Logs go first: if they cannot be removed, the container stays as the handle to try again by.
-      const withLogs = await run.look();
-      if (isOurs(status.logPath, deps.podLogsDir)) await files.removeLogs(deps.podLogsDir, status.logPath);
-      const besides = bytesGained(withLogs, await run.look());
-      await runtime.removeContainer(container.id, signal);
-      return { kind: 'removed', besides };
-    },
+): Remover {
+  return async ({ id }, signal) => {
+    const status = await settledStatus(runtime, id, signal);
+    if (status === null) return { kind: 'removed' };
+    if (status.state === 'running') return { kind: 'skipped', why: 'it runs now' };
+    if (status.state === 'unknown') return { kind: 'skipped', why: 'the runtime cannot tell whether it runs' };
+    // Logs go first: if they cannot be removed, the container stays as the handle to try again by.
+    const withLogs = await run.look();
+    if (isOurs(status.logPath, podLogsDir)) await files.removeLogs(podLogsDir, status.logPath);
+    const besides = bytesGained(withLogs, await run.look());
+    await runtime.removeContainer(id, signal);
+    return { kind: 'removed', besides };
   };
 }
 
@@ -186,15 +175,11 @@ async function settledStatus(
   return runtime.containerStatus(id, signal);
 }
 
-function sandboxRemoval(runtime: RuntimePort, sandbox: PlannedSandbox, reason: string): Removal {
-  const label = `${sandbox.pod.namespace}/${sandbox.pod.name}`;
-  return {
-    subject: { what: 'sandbox', id: sandbox.id, label, reason, claimed: null },
-    async carryOut(signal): Promise<Removed> {
-      await runtime.stopSandbox(sandbox.id, signal);
-      await runtime.removeSandbox(sandbox.id, signal);
-      return { kind: 'removed' };
-    },
+function sandboxRemover(runtime: RuntimePort): Remover {
+  return async ({ id }, signal) => {
+    await runtime.stopSandbox(id, signal);
+    await runtime.removeSandbox(id, signal);
+    return { kind: 'removed' };
   };
 }
 

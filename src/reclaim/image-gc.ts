@@ -11,7 +11,8 @@ import { ImageCollector } from './image-collector.js';
 import { askEveryContainer } from './image-mounts.js';
 import { usersBeside } from './image-users.js';
 import { createImageVolumes } from './image-volumes.js';
-import { carryOut, failureOf, messageOf, type Removal, type RemovalManner, toError } from './removal.js';
+import { PlannedRemoval, type Remover } from './planned-removal.js';
+import { carryOut, failureOf, messageOf, type RemovalManner, toError } from './removal.js';
 import { nothingRemoved, type ReclaimRun, type ReclaimStepRun } from './run.js';
 
 /** Removes images that nobody uses. Mirrors the kubelet's `ImageGC`. */
@@ -137,9 +138,11 @@ export function createImageGC(deps: ImageGcDeps): ImageGC {
         yield { kind: 'image-reference-unresolved', at: clock.now(), reference, container };
       }
       const judged = judge(inventory, run);
-      const plan = judged.flatMap(({ item, verdict }) =>
-        verdict.kind === 'goes' ? [imageRemoval(runtime, imageSubject(item, verdict.why))] : [],
-      );
+      const remove: Remover = async ({ id }, signal) => {
+        await runtime.removeImage(id, signal);
+        return { kind: 'removed' };
+      };
+      const plan = imageSubjects(judged).map((subject) => new PlannedRemoval(subject, remove));
       const collecting = carryOut(
         plan,
         { spaceComes: 'at-once', bytesPerClaimed: BYTES_PER_LISTED_BYTE, recheck: () => inventory.recheck() },
@@ -187,17 +190,10 @@ function ownCollector(deps: ImageGcDeps, protectedBy: (image: ImageRecord) => st
   });
 }
 
-/** An image as the subject of a removal. */
-export function imageSubject(image: JudgedImage['item'], reason: string): RemovalSubject {
-  return { what: 'image', id: image.id, label: imageLabel(image), reason, claimed: image.size };
-}
-
-function imageRemoval(runtime: Pick<RuntimePort, 'removeImage'>, subject: RemovalSubject): Removal {
-  return {
-    subject,
-    async carryOut(signal) {
-      await runtime.removeImage(subject.id, signal);
-      return { kind: 'removed' };
-    },
-  };
+/** The images of a plan that go, as the subjects of removals, in order. */
+export function imageSubjects(judged: readonly JudgedImage[]): readonly RemovalSubject[] {
+  return judged.flatMap(({ item, verdict }) => {
+    if (verdict.kind === 'stays') return [];
+    return [{ what: 'image', id: item.id, label: imageLabel(item), reason: verdict.why, claimed: item.size }];
+  });
 }

@@ -21,8 +21,11 @@ import { MADE_UNTIL, type NodeRecords } from './node-records.js';
 
 /** The real passes over records in memory: whatever the outside is asked, it answers at once. */
 export interface RecordNode {
-  /** One pass that plans all that would go and ranks all pods, and changes nothing; with these records as the lists. */
-  pass(records: NodeRecords): Promise<readonly EvictionEvent[]>;
+  /**
+   * One pass that plans all that would go and ranks all pods, and changes nothing; with these records as the lists.
+   * `whenPlanned` is called when the plan stands, before any of it is told.
+   */
+  pass(records: NodeRecords, whenPlanned: () => void): Promise<readonly EvictionEvent[]>;
 }
 
 const GIB = 2 ** 30;
@@ -87,7 +90,7 @@ export function recordNode(): RecordNode {
   };
   let state = INITIAL_STATE;
   return {
-    async pass(records) {
+    async pass(records, whenPlanned) {
       listed = records;
       clock.skip(PAUSE_MS);
       const events: EvictionEvent[] = [];
@@ -98,6 +101,8 @@ export function recordNode(): RecordNode {
           state = next.value;
           return events;
         }
+        // A dry run makes the whole plan, the ranking with it, and then tells it, one event for each container and image.
+        if (next.value.kind === 'would-remove' && events.at(-1)?.kind !== 'would-remove') whenPlanned();
         events.push(next.value);
       }
     },
