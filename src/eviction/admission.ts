@@ -14,12 +14,23 @@ export type AdmissionAnswer =
   | { readonly admitted: true }
   | {
       readonly admitted: false;
-      readonly reason: typeof EVICTION_REASON;
+      readonly reason: typeof EVICTION_REASON | typeof NOT_YET_REASON;
       readonly conditions: readonly NodeCondition[];
     };
 
+/** Why nobody is let in before the first look after a start. */
+export const NOT_YET_REASON = 'NotYetLooked';
+
 /** The taint that a node under memory pressure is given. */
 const MEMORY_TAINT = { key: 'node.kubernetes.io/memory-pressure', effect: 'NoSchedule' } as const;
+
+/**
+ * Whether a pod may start before anything was seen: nobody may, since nobody knows how the node fares. A condition that was
+ * remembered says more than that.
+ */
+export function admitUnseen(remembered: readonly NodeCondition[]): AdmissionAnswer {
+  return { admitted: false, reason: remembered.length > 0 ? EVICTION_REASON : NOT_YET_REASON, conditions: remembered };
+}
 
 /**
  * Whether a pod may start while these conditions are reported. Critical pods may; when memory alone is short, so may those that

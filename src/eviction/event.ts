@@ -5,6 +5,7 @@ import type { StorageViolation } from './local-storage.js';
 import type { Clamped, Observation, Sight, UnknownReason } from './observe.js';
 import type { EvictedPodStatus } from './pod-status.js';
 import type { Standing } from './rank.js';
+import type { Remembered } from './remembered.js';
 import type { FilesystemName, NodeCondition, Resource, Signal } from './signal.js';
 import type { Threshold } from './threshold.js';
 import type { Forecast } from './time-to-full.js';
@@ -63,6 +64,17 @@ export type KillOutcome =
 
 /** Why ballast was given up: the disk was full, or the runtime found no room to record a removal or the end of a process. */
 export type BallastReason = 'disk-full' | 'removal-failed' | 'stop-hangs';
+
+/** What is wrong with the store. */
+export type StoreTrouble =
+  /** It cannot be read, now or for good: the daemon goes on as if it had no past. */
+  | 'unreadable'
+  /** Entries were not understood and are passed over. */
+  | 'not-understood'
+  /** What lay in its place was renamed, and a new store begun. */
+  | 'set-aside'
+  | 'full'
+  | 'not-writing';
 
 /** A pod in an event. */
 export interface PodName {
@@ -296,6 +308,11 @@ export type EvictionEvent = { readonly at: Instant } & (
       readonly doing: 'find' | 'lay' | 'release';
       readonly message: string;
     }
+  /** What an earlier life of the daemon has saved. `images`: so many whose last use is known. */
+  | { readonly kind: 'restored'; readonly remembered: Remembered; readonly images: number }
+  /** Something about the store; nothing that the daemon does depends on it, but that it remembers after a restart. */
+  | { readonly kind: 'store-trouble'; readonly trouble: StoreTrouble; readonly message: string }
+  | { readonly kind: 'store-mended' }
   | { readonly kind: 'kubelet-beside'; readonly evicts: boolean }
   | { readonly kind: 'runtime-lost'; readonly message: string }
   | { readonly kind: 'runtime-back'; readonly name: string; readonly version: string; readonly downFor: Milliseconds }

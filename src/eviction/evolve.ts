@@ -3,6 +3,7 @@ import { assess, type EvictionSettings } from './assess.js';
 import { type EventOf, type EvictionEvent, FILESYSTEMS } from './event.js';
 import { foretold } from './foretell.js';
 import type { Observations, UnknownSignal } from './observe.js';
+import { withRemembered } from './remembered.js';
 import type { FilesystemName, Signal } from './signal.js';
 import type { EvictionState, UnknownSince } from './state.js';
 import type { Sample } from './time-to-full.js';
@@ -33,18 +34,24 @@ export function evolve(state: EvictionState, event: EvictionEvent, settings: Evi
         : { ...state, toldToEnd: withTold(state.toldToEnd, event.pod.uid) };
     case 'signal-unknown-for-long':
       return { ...state, unknown: withWarned(state.unknown, event.signal) };
+    case 'restored':
+      return withRemembered(state, event.remembered);
+    case 'eviction-decided':
+      return { ...state, ending: endingOf(event) };
     case 'pod-killed':
       // The same pod goes again when the runtime is back: to spare it would cost another pod its life.
-      if (event.outcome.kind === 'unverified') return state;
+      if (event.outcome.kind === 'unverified') return { ...state, ending: null };
       if (event.outcome.kind === 'failed') {
         return {
           ...state,
+          ending: null,
           killFailed: new Map([...[...state.killFailed].slice(1 - TOLD_KEPT), [event.pod.uid, event.at]]),
         };
       }
       return {
         ...state,
         helpless: null,
+        ending: null,
         toldToEnd: withTold(state.toldToEnd, event.pod.uid),
         evictionUnderWay: {
           podUid: event.pod.uid,
@@ -108,18 +115,33 @@ export function evolve(state: EvictionState, event: EvictionEvent, settings: Evi
     case 'reclaim-finished':
     case 'would-remove':
     case 'would-evict':
-    case 'eviction-decided':
     case 'eviction-hastened':
     case 'usage-impossible':
     case 'ballast-laid':
     case 'ballast-released':
     case 'ballast-failed':
+    case 'store-trouble':
+    case 'store-mended':
     case 'kubelet-beside':
     case 'runtime-lost':
     case 'runtime-back':
     case 'pass-failed':
       return state;
   }
+}
+
+function endingOf(event: EventOf<'eviction-decided'>): EvictionState['ending'] {
+  const { uid, label } = event.pod;
+  const { available } = event.observation;
+  return {
+    podUid: uid,
+    podLabel: label,
+    signal: event.threshold.signal,
+    availableBefore: available,
+    expected: event.ranking.find((each) => each.uid === uid)?.usage ?? null,
+    decidedAt: event.at,
+    grace: event.grace,
+  };
 }
 
 function withTold(told: EvictionState['toldToEnd'], uid: string): EvictionState['toldToEnd'] {

@@ -6,6 +6,7 @@ import type {
   Goal,
   RemovalKind,
   RemovalSubject,
+  StoreTrouble,
 } from './event.js';
 import { lineOf } from './line.js';
 import { amountText, bytesText, storageMessage } from './message.js';
@@ -110,6 +111,12 @@ export function explain(event: EvictionEvent): string {
       return releasedText(event);
     case 'ballast-failed':
       return `could not ${event.doing} the ballast on ${event.filesystem}: ${event.message}`;
+    case 'restored':
+      return restoredText(event);
+    case 'store-trouble':
+      return `${TROUBLES[event.trouble]}: ${event.message}`;
+    case 'store-mended':
+      return 'the state file is written again, and what had waited has been saved';
     case 'kubelet-beside':
       return event.evicts
         ? 'a kubelet runs on this node; evicting beside it, as asked for'
@@ -238,6 +245,27 @@ function releasedText({
       : `: ${changeText(`${filesystem}.available`, availableAfter - availableBefore)}`;
   return `released ${bytesText(held)} of ballast on ${filesystem}, as ${RELEASED_AS[reason]}${gain}`;
 }
+
+function restoredText({ remembered, images }: EventOf<'restored'>): string {
+  const { conditions, firstMet, evictionUnderWay, ending, toldToEnd } = remembered;
+  const pod = evictionUnderWay?.podLabel ?? ending?.podLabel;
+  const parts = [
+    ...conditions.map((condition) => `${condition} is on`),
+    ...(firstMet.size > 0 ? [`thresholds met: ${[...firstMet.keys()].join(', ')}`] : []),
+    ...(pod === undefined ? [] : [`pod ${pod} was told to end`]),
+    ...(toldToEnd.length > 0 ? [`${toldToEnd.length} pods were told to end and are not chosen again`] : []),
+    `${images} ${images === 1 ? 'image' : 'images'} known`,
+  ];
+  return `going on from the saved state: ${parts.join('; ')}`;
+}
+
+const TROUBLES: Readonly<Record<StoreTrouble, string>> = {
+  unreadable: 'what was saved cannot be read, so the daemon goes on without a past, and forgets again at its end',
+  'not-understood': 'some of what was saved is not understood and is passed over',
+  'set-aside': 'a new state file was begun, the one that lay there is kept',
+  full: 'the state cannot be saved for want of space; the newest is kept in memory and saved when there is room',
+  'not-writing': 'the state cannot be saved for now; the newest is kept in memory and tried again',
+};
 
 const ENDED: Readonly<Record<EventOf<'pod-killed'>['outcome']['kind'], string>> = {
   gone: 'is gone',

@@ -56,6 +56,10 @@ export interface Policy {
     readonly announces: 'each-serving' | 'deeds';
     /** How a soft eviction's grace is found: the kubelet's override, raised to a second by its pod worker, or pod and cap. */
     readonly softGrace: 'override-of-a-second-or-more' | 'own-or-cap';
+    /** What becomes of conditions, soft clocks, evictions under way and the last use of images when the process ends. */
+    readonly restart: 'forgets' | 'remembers';
+    /** Whether pods are let in after a start and before anything was seen. */
+    readonly beforeFirstLook: 'admits' | 'not-yet';
   };
   readonly gc: {
     /** How much unused content goes under pressure. */
@@ -108,6 +112,8 @@ export const POLICIES = {
       unknownLayout: 'ends-pass',
       announces: 'each-serving',
       softGrace: 'override-of-a-second-or-more',
+      restart: 'forgets',
+      beforeFirstLook: 'admits',
     },
     gc: {
       amount: 'everything',
@@ -147,6 +153,8 @@ export const POLICIES = {
       unknownLayout: 'taken-for-one-disk',
       announces: 'deeds',
       softGrace: 'own-or-cap',
+      restart: 'remembers',
+      beforeFirstLook: 'not-yet',
     },
     gc: {
       amount: 'until-target',

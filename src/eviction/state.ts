@@ -46,6 +46,17 @@ export interface EvictionUnderWay {
   readonly isGone: boolean;
 }
 
+/** A pod that was chosen and is being told to end: until it is known what became of that, as far as we know. */
+export interface PodEnding {
+  readonly podUid: string;
+  readonly podLabel: string;
+  readonly signal: Signal;
+  readonly availableBefore: number;
+  readonly expected: number | null;
+  readonly decidedAt: Instant;
+  readonly grace: Milliseconds;
+}
+
 /** What has become of us: a fold of events by `evolve`. Plain data. */
 export interface EvictionState {
   /** Null before the first look. */
@@ -75,6 +86,8 @@ export interface EvictionState {
   readonly toldForecasts: ReadonlyMap<Signal, ToldForecast>;
   /** When garbage was last collected ahead of a full filesystem. */
   readonly collectedAheadAt: ReadonlyMap<Signal, Instant>;
+  /** Null once it is known how the end of the pod went. */
+  readonly ending: PodEnding | null;
   readonly evictionUnderWay: EvictionUnderWay | null;
   /** Uids of pods that were told to end: never chosen again, gone or not. The newest thousand. */
   readonly toldToEnd: ReadonlySet<string>;
@@ -107,6 +120,7 @@ export const INITIAL_STATE: EvictionState = {
   forecasts: new Map(),
   toldForecasts: new Map(),
   collectedAheadAt: new Map(),
+  ending: null,
   evictionUnderWay: null,
   toldToEnd: new Set(),
   killFailed: new Map(),

@@ -35,6 +35,15 @@ export interface CollectionRecord extends ImageTimes {
   readonly runtimeHandler: string;
 }
 
+/** What an earlier life of the program knew of an image. `firstDetected` null = it was away for a time: it counts as new. */
+export interface EarlierImage {
+  readonly firstDetected: Instant | null;
+  readonly lastUsed: Instant | null;
+}
+
+/** Looks up by record key what was known earlier; undefined = nothing. */
+export type EarlierImages = (key: string) => EarlierImage | undefined;
+
 /** Tells whether a record key is in use. */
 export type KeysInUse = Pick<ReadonlySet<string>, 'has'>;
 
@@ -44,6 +53,26 @@ export type CollectionRecords = ReadonlyMap<string, CollectionRecord>;
 /** An image as listed, with its runtime handler. */
 export interface ListedImage extends PlannedImage {
   readonly runtimeHandler: string;
+}
+
+/** Records of this life with what turned out to be known from an earlier one. */
+export function withEarlier(records: CollectionRecords, earlier: EarlierImages): Map<string, CollectionRecord> {
+  return new Map(
+    [...records].map(([key, record]) => {
+      const known = earlier(key);
+      if (known === undefined) return [key, record];
+      const firstDetected = known.firstDetected ?? record.firstDetected;
+      const lastUsed = record.lastUsed ?? known.lastUsed;
+      return [
+        key,
+        {
+          ...record,
+          firstDetected: firstDetected < record.firstDetected ? firstDetected : record.firstDetected,
+          lastUsed,
+        },
+      ];
+    }),
+  );
 }
 
 /** A record that may be removed. */
@@ -73,12 +102,14 @@ export function recordDetection(
   inUse: KeysInUse,
   times: { readonly detectTime: Instant; readonly now: Instant },
   isHandlerAware: boolean,
+  earlier?: EarlierImages,
 ): Map<string, CollectionRecord> {
   const next = new Map<string, CollectionRecord>();
   for (const image of images) {
     const key = imageKey(image.id, image.runtimeHandler, isHandlerAware);
     const before = records.get(key) ?? next.get(key);
-    const lastUsed = inUse.has(key) ? times.now : (before?.lastUsed ?? null);
+    const known = before ?? earlier?.(key);
+    const lastUsed = inUse.has(key) ? times.now : (known?.lastUsed ?? null);
     // Most of them are as they were.
     const isUnchanged = before?.lastUsed === lastUsed && before.size === image.size && before.pinned === image.pinned;
     next.set(
@@ -86,7 +117,7 @@ export function recordDetection(
       isUnchanged
         ? before
         : {
-            firstDetected: before?.firstDetected ?? times.detectTime,
+            firstDetected: known?.firstDetected ?? times.detectTime,
             lastUsed,
             size: image.size,
             pinned: image.pinned,
@@ -128,8 +159,9 @@ export function tooOld(
 ): readonly ImageCandidate[] {
   if (maxAge === null || times.freeTime - times.gcBegan <= maxAge) return [];
   return candidates.filter(({ record }) => {
-    const never = neverUsedAgesFrom === 'ever' ? Number.NEGATIVE_INFINITY : record.firstDetected;
-    return times.freeTime - (record.lastUsed ?? never) > maxAge;
+    if (neverUsedAgesFrom === 'ever') return times.freeTime - (record.lastUsed ?? Number.NEGATIVE_INFINITY) > maxAge;
+    // One that was away and was pulled again has an old last use, and is new all the same.
+    return times.freeTime - Math.max(record.lastUsed ?? Number.NEGATIVE_INFINITY, record.firstDetected) > maxAge;
   });
 }
 

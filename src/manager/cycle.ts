@@ -42,6 +42,7 @@ export async function* runPass(
   for (const problem of deps.pods.takeProblems?.() ?? []) {
     yield* pass.tell({ kind: 'list-failed', at: pass.now(), ...problem });
   }
+  yield* pass.tellAll(deps.keeper?.takeNews() ?? []);
   return pass.state;
 }
 

@@ -4,19 +4,17 @@ import { graceOverrideSeconds, workerGrace } from '../eviction/kubelet-quirks.js
 import { evictionMessage } from '../eviction/message.js';
 import { evictionMessageData } from '../eviction/message-data.js';
 import { statusForNode } from '../eviction/pod-status.js';
+import { CLEANUP_WAIT } from '../eviction/remembered.js';
 import { SIGNALS } from '../eviction/signal.js';
 import { chooseVictim, evictionGrace } from '../eviction/victim.js';
 import type { PodRecord } from '../ports/pods.js';
 import { SPACE_COMES_WITHIN } from '../reclaim/late-space.js';
 import { messageOf } from '../reclaim/removal.js';
 import { settle } from '../reclaim/settle.js';
-import { elapsed, later, milliseconds } from '../units/units.js';
+import { elapsed, later } from '../units/units.js';
 import { type Ranking, rank } from './candidates.js';
 import { endPod } from './end-pod.js';
 import type { Pass } from './pass.js';
-
-/** How long after a pod's grace its space is still waited for; the kubelet's wait for cleanup. */
-const CLEANUP_WAIT = milliseconds(30_000);
 
 /** Ranks the pods unless that was done a moment ago, picks one, ends it, and measures what that brought. */
 export async function* evict(

@@ -1,5 +1,5 @@
 import { defer, from, type Observable } from 'rxjs';
-import { type AdmissionAnswer, admit, type Newcomer } from '../eviction/admission.js';
+import { type AdmissionAnswer, admit, admitUnseen, type Newcomer } from '../eviction/admission.js';
 import type { EvictionSettings } from '../eviction/assess.js';
 import { type CadenceSettings, pauseBeforeNextLook } from '../eviction/cadence.js';
 import { deriveContainerfs, thresholdsOfFirstPass } from '../eviction/containerfs.js';
@@ -39,7 +39,7 @@ export interface Manager {
   once(mode: CycleMode): AsyncGenerator<EvictionEvent, void>;
 }
 
-/** Makes a manager without a past. Nothing runs until `events$` is subscribed to. */
+/** Makes a manager, without a past unless its keeper has one. Nothing runs until `events$` is subscribed to. */
 export function createManager(deps: ManagerDeps): Manager {
   const settingsFor = settingsByLayout(deps);
   const abort = new AbortController();
@@ -68,7 +68,10 @@ export function createManager(deps: ManagerDeps): Manager {
       abort.abort();
       pipeline.stop();
     },
-    admit: (pod) => admit(pod, state.conditions),
+    admit: (pod) =>
+      state.lookedAt === null && deps.policy.eviction.beforeFirstLook === 'not-yet'
+        ? admitUnseen(state.conditions)
+        : admit(pod, state.conditions),
     once: pass,
   };
 }

@@ -25,6 +25,7 @@ import type { ReclaimRun } from '../reclaim/run.js';
 import { elapsed, type Instant, type Milliseconds, milliseconds } from '../units/units.js';
 import { releaseFor } from './keep-ballast.js';
 import type { Looker, NodeLook } from './look.js';
+import type { StateKeeper } from './state-keeper.js';
 
 /** Measures, now, what pods keep on disks, for the limits that they have of their own. Null = cannot be told. */
 export interface StorageLimits {
@@ -76,6 +77,8 @@ export interface CycleDeps {
   readonly storageLimits?: StorageLimits | null;
   /** Those who have the kernel watch memory; absent = none. */
   readonly notifiers?: readonly Notifier[];
+  /** Keeps the state over the end of the process; absent = nothing does. */
+  readonly keeper?: StateKeeper;
   readonly protectedNamespaces: readonly string[];
   /** Priorities and the annotation that keep pods as well; absent = none do. */
   readonly protectedPods?: PodProtection;
@@ -127,11 +130,13 @@ export class Pass {
 
   /** Looks, folds what was seen into the state, and tells what changed. Answers false when the pass must end with that. */
   async *look(): AsyncGenerator<EvictionEvent, boolean> {
-    const before = this.state;
     const seen = await this.deps.looker.look();
     const at = this.now();
     for (const { path, used } of seen.fallbacks) yield* this.tell({ kind: 'image-path-fallback', at, path, used });
     if (!(yield* this.#takeLayout(seen, at))) return false;
+    // Before anything is judged, and after the layout, which says what the thresholds are.
+    if (this.deps.keeper !== undefined) yield* this.folding(this.deps.keeper.recall(this.settings.thresholds));
+    const before = this.state;
     const blindness = blindnessOf(seen.sight, this.settings.policy);
     if (blindness !== null) {
       yield* this.tell({ kind: 'look-failed', at, message: blindness });
@@ -218,6 +223,7 @@ export class Pass {
 
   *tell(event: EvictionEvent): Generator<EvictionEvent, void> {
     this.state = evolve(this.state, event, this.settings);
+    this.deps.keeper?.note(this.state, this.settings.thresholds);
     yield event;
   }
 

@@ -2,6 +2,7 @@ import type { GcEvent, GcSubject, ImagePass } from '../gc/gc-event.js';
 import {
   type CollectionRecord,
   type CollectionRecords,
+  type EarlierImages,
   type ImageCandidate,
   type ImageFsSpace,
   type ImageRules,
@@ -13,6 +14,7 @@ import {
   recordDetection,
   spaceDemand,
   tooOld,
+  withEarlier,
 } from '../gc/image-collection.js';
 import { imageKeysInUse } from '../gc/image-keys-in-use.js';
 import type { ImageUse } from '../gc/image-use.js';
@@ -33,6 +35,7 @@ import type {
 } from './image-run.js';
 import type { UsersBeside } from './image-users.js';
 import type { ImageVolumes, MountedImages } from './image-volumes.js';
+import type { RememberedImages } from './remembered-images.js';
 import { messageOf, toError } from './removal.js';
 
 /** What image collection needs from the world. */
@@ -58,6 +61,8 @@ export interface ImageCollectorDeps {
    * that are left on the node: those in use, pinned, or never reached are not among them.
    */
   readonly afterSpacePass?: (kept: readonly string[], freeTime: Instant) => void;
+  /** What outlives the process; absent = nothing does. */
+  readonly remembered?: RememberedImages;
 }
 
 /**
@@ -98,10 +103,12 @@ export class ImageCollector {
     detectTime: Instant,
     byName: ImageUse['users'] | null = null,
   ): Detection {
-    const { clock, rules } = this.#deps;
+    const { clock, rules, remembered } = this.#deps;
     const inUse = this.#keysInUse(images, containers, mounted, byName);
     const times = { detectTime, now: clock.now() };
-    this.#records = recordDetection(this.#records, images, inUse, times, rules.runtimeHandlerAware);
+    const before = remembered?.takeRestored() ? withEarlier(this.#records, this.#earlier) : this.#records;
+    this.#records = recordDetection(before, images, inUse, times, rules.runtimeHandlerAware, this.#earlier);
+    remembered?.saw(this.#records, inUse);
     return { images, containers, inUse };
   }
 
@@ -304,10 +311,16 @@ export class ImageCollector {
     return imageKey(image.id, image.runtimeHandler, this.#deps.rules.runtimeHandlerAware);
   }
 
+  readonly #earlier: EarlierImages = (key) => this.#deps.remembered?.earlier(key);
+
   /** Forgets an image that has been removed, under all its handlers; pulled again it is a new one. */
   forgetImage(id: string): void {
-    if (!this.#deps.rules.runtimeHandlerAware) this.#records.delete(id);
-    else for (const key of this.#records.keys()) if (idOf(key, true) === id) this.#records.delete(key);
+    const { rules, remembered } = this.#deps;
+    const keys = rules.runtimeHandlerAware ? [...this.#records.keys()].filter((key) => idOf(key, true) === id) : [id];
+    for (const key of keys) {
+      this.#records.delete(key);
+      remembered?.removed(key);
+    }
   }
 
   /** Tells the follower of space passes what one that somebody else has carried out has looked at and kept. */

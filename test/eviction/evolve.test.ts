@@ -261,6 +261,8 @@ test('all other events tell a story and change nothing', (t) => {
     'observed',
     'layout-changed',
     'signal-unknown-for-long',
+    'restored',
+    'eviction-decided',
     'pod-killed',
     'eviction-measured',
     'helpless',

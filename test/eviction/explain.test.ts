@@ -11,8 +11,9 @@ import {
 } from '../../src/eviction/explain.js';
 import { POLICIES } from '../../src/eviction/policy.js';
 import { rankPods } from '../../src/eviction/rank.js';
+import { NOTHING_REMEMBERED } from '../../src/eviction/remembered.js';
 import { milliseconds } from '../../src/units/units.js';
-import { candidate, limit, threshold } from '../fakes/builders.js';
+import { at, candidate, limit, threshold } from '../fakes/builders.js';
 import { eventOf, eventOfEveryKind, subject } from '../fakes/events.js';
 
 const GI = 2 ** 30;
@@ -345,6 +346,33 @@ test(
   'a kubelet runs on this node; evicting beside it, as asked for',
 );
 test('a runtime lost', says, eventOf('runtime-lost'), 'the container runtime is lost: connection refused');
+test(
+  'what was remembered',
+  says,
+  eventOf('restored', {
+    images: 1,
+    remembered: {
+      ...NOTHING_REMEMBERED,
+      conditions: ['DiskPressure'],
+      firstMet: new Map([['nodefs.available/soft/0', at(1)]]),
+      toldToEnd: ['uid-a', 'uid-b'],
+    },
+  }),
+  'going on from the saved state: DiskPressure is on; thresholds met: nodefs.available/soft/0; ' +
+    '2 pods were told to end and are not chosen again; 1 image known',
+);
+test(
+  'a full store',
+  says,
+  eventOf('store-trouble'),
+  'the state cannot be saved for want of space; the newest is kept in memory and saved when there is room: database or disk is full',
+);
+test(
+  'a store that is back',
+  says,
+  eventOf('store-mended'),
+  'the state file is written again, and what had waited has been saved',
+);
 test('a runtime back', says, eventOf('runtime-back'), 'the container runtime is back (containerd 2.1.0) after 3 s');
 test('a pass that failed', says, eventOf('pass-failed'), 'a pass failed: a bug');
 

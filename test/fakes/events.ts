@@ -2,6 +2,7 @@ import type { EvictionEvent, RemovalSubject } from '../../src/eviction/event.js'
 import { statusForOwnLimit } from '../../src/eviction/pod-status.js';
 import { POLICIES } from '../../src/eviction/policy.js';
 import { rankPods } from '../../src/eviction/rank.js';
+import { NOTHING_REMEMBERED } from '../../src/eviction/remembered.js';
 import { bytes, milliseconds } from '../../src/units/units.js';
 import { at, candidate, observation, sightOf, threshold } from './builders.js';
 
@@ -160,6 +161,9 @@ const SAMPLES: { readonly [Kind in EvictionEvent['kind']]: FactsOf<Kind> } = {
     doing: 'lay',
     message: 'Cannot lay ballast: EIO',
   },
+  restored: { remembered: { ...NOTHING_REMEMBERED, conditions: ['DiskPressure'] }, images: 12 },
+  'store-trouble': { trouble: 'full', message: 'database or disk is full' },
+  'store-mended': {},
   'kubelet-beside': { evicts: false },
   'runtime-lost': { message: 'connection refused' },
   'runtime-back': { name: 'containerd', version: '2.1.0', downFor: milliseconds(3_000) },

@@ -10,9 +10,13 @@ import type { ContainerLimits } from '../../src/gc/plan-containers.js';
 import { type CycleMode, runPass } from '../../src/manager/cycle.js';
 import { createLooker } from '../../src/manager/look.js';
 import type { CycleDeps } from '../../src/manager/pass.js';
+import { createMemory, type Memory } from '../../src/manager/state-keeper.js';
+import type { StorePort } from '../../src/ports/store.js';
 import { Ballast } from '../../src/reclaim/ballast.js';
 import { createContainerGC } from '../../src/reclaim/container-gc.js';
+import { ImageCollector } from '../../src/reclaim/image-collector.js';
 import { createImageGC } from '../../src/reclaim/image-gc.js';
+import { createImageVolumes } from '../../src/reclaim/image-volumes.js';
 import { createKillPodNow } from '../../src/reclaim/kill-pod-now.js';
 import { LateSpace } from '../../src/reclaim/late-space.js';
 import { measurePods } from '../../src/reclaim/pod-usage.js';
@@ -40,6 +44,9 @@ export interface NodeWishes {
   readonly fullWithin?: Milliseconds;
   /** Bytes of ballast on each watched disk. */
   readonly ballast?: number;
+  /** What outlives the process: give it to another node over the same world, and that is a restart. */
+  readonly store?: StorePort;
+  readonly transitionPeriod?: Milliseconds;
 }
 
 type Hear = (event: EvictionEvent) => void;
@@ -76,6 +83,8 @@ export class FakeNode {
     this.pods = pods;
     this.ballast = new FakeBallast(world);
     this.nodeStats = nodeStats;
+    const memory = wishes.store === undefined ? null : createMemory(wishes.store, clock);
+    const collector = memory === null ? {} : { collector: collectorOf(runtime, memory, wishes) };
     const dirs = { podLogsDir: PATHS.logs, podVolumesDir: PATHS.volumes };
     this.deps = {
       clock,
@@ -89,7 +98,9 @@ export class FakeNode {
         minAge: wishes.minAge ?? milliseconds(0),
         sandboxImage: wishes.sandboxImage ?? null,
         protectedImages: wishes.protectedImages ?? [],
+        ...collector,
       }),
+      ...(memory === null ? {} : { keeper: memory.keeper }),
       killPod: createKillPodNow({
         runtime,
         files,
@@ -153,12 +164,28 @@ export function ofKind<Kind extends EvictionEvent['kind']>(
   return events.filter((event): event is EventOf<Kind> => event.kind === kind);
 }
 
+function collectorOf(
+  runtime: FakeRuntime,
+  { images }: Memory,
+  { minAge = milliseconds(0) }: NodeWishes,
+): ImageCollector {
+  return new ImageCollector({
+    runtime,
+    clock: runtime.world.clock,
+    removeImage: ({ id }, signal) => runtime.removeImage(id, signal),
+    volumes: createImageVolumes(runtime),
+    rules: { highPercent: 100, lowPercent: 100, minAge, maxAge: null, runtimeHandlerAware: false },
+    keptByOperator: () => null,
+    remembered: images,
+  });
+}
+
 function settingsByLayout(wishes: NodeWishes): (layout: FsLayout) => EvictionSettings {
   const made = new Map<FsLayout, EvictionSettings>();
   return (layout) => {
     const known = made.get(layout) ?? {
       thresholds: deriveContainerfs(wishes.thresholds, layout).thresholds,
-      transitionPeriod: milliseconds(0),
+      transitionPeriod: wishes.transitionPeriod ?? milliseconds(0),
       policy: POLICIES[wishes.profile ?? 'reclaimd'],
       lines: new LineBook(),
       fullWithin: wishes.fullWithin ?? null,

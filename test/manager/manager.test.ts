@@ -115,6 +115,7 @@ test('when the layout changes, containerfs takes its thresholds from the disk it
 test('whether a pod is let in goes by the conditions that are reported now', async (t) => {
   const { node, manager } = managed();
   const pod = { isMirror: false, source: null, priority: 0, spec: podSpec() };
+  await kindsOf(node, manager.once('act'));
   t.deepEqual(manager.admit(pod), { admitted: true });
   node.world.disks.imagefs.fillUntilFree(1 * MIB);
   await kindsOf(node, manager.once('dry-run'));

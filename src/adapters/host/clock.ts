@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
+import type { BootTime } from '../../eviction/wall-time.js';
 import type { Clock } from '../../ports/clock.js';
-import { instant } from '../../units/units.js';
+import { instant, milliseconds } from '../../units/units.js';
 
 /** The longest delay that setTimeout takes; a longer one would fire at once. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
@@ -11,6 +13,7 @@ export function systemClock(): Clock {
   return {
     now: () => instant(offset + performance.now()),
     wall: () => instant(Date.now()),
+    boot: bootClock(),
     sleep(duration, signal) {
       if (signal?.aborted === true) return Promise.resolve();
       return new Promise((resolve) => {
@@ -31,5 +34,21 @@ export function systemClock(): Clock {
         wait();
       });
     },
+  };
+}
+
+/** The kernel's name for this boot, new with each. */
+const BOOT_ID_FILE = '/proc/sys/kernel/random/boot_id';
+
+/** Null where the kernel does not tell. `hrtime` counts from the boot on Linux, and is the same for all processes. */
+function bootClock(): () => BootTime | null {
+  let id: string | null = null;
+  return () => {
+    try {
+      id ??= readFileSync(BOOT_ID_FILE, 'latin1').trim();
+      return { id, uptime: milliseconds(Number(process.hrtime.bigint()) / 1e6) };
+    } catch {
+      return null;
+    }
   };
 }
