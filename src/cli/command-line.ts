@@ -1,4 +1,4 @@
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { FLAGS, type FlagValue } from '../config/flags.js';
 import { productVersion } from '../daemon/version.js';
 import { EXIT } from './exit-code.js';
@@ -25,6 +25,35 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     const { runCommand } = await import('./run.js');
     code = await runCommand({ ...settingsOptions(run), dryRun: options.dryRun === true, once: options.once === true });
   });
+
+  const admit = withSettings(
+    program.command('admit').description('look once and tell whether a pod may start on this node now'),
+  )
+    .addOption(new Option('--pod-file <file>', 'manifest of the pod (YAML or JSON)').conflicts(['priority', 'qos']))
+    .addOption(new Option('--priority <number>', 'priority of the pod, without a manifest').argParser(wholeNumber))
+    .addOption(
+      new Option('--qos <class>', 'class of service of the pod, without a manifest')
+        .choices(['BestEffort', 'Burstable', 'Guaranteed'])
+        .default('BestEffort'),
+    )
+    .addOption(new Option('--output <form>', 'text or json').choices(['text', 'json']).default('text'));
+  admit.action(
+    async (options: {
+      podFile?: string;
+      priority?: number;
+      qos: 'BestEffort' | 'Burstable' | 'Guaranteed';
+      output: 'text' | 'json';
+    }) => {
+      const { admitCommand } = await import('./admit.js');
+      code = await admitCommand({
+        ...settingsOptions(admit),
+        podFile: options.podFile ?? null,
+        priority: options.priority ?? null,
+        qos: options.qos,
+        output: options.output,
+      });
+    },
+  );
 
   const config = program.command('config').description('the configuration');
   const show = withSettings(config.command('show').description('print the effective settings'))
@@ -57,6 +86,11 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     throw error;
   }
   return code;
+}
+
+function wholeNumber(text: string): number {
+  if (!/^-?\d{1,10}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
 }
 
 const given = new WeakMap<Command, FlagValue[]>();

@@ -105,6 +105,8 @@ function shownValues(settings: Settings): Partial<Readonly<Record<Name, Shown>>>
     evictionPressureTransitionPeriod: durationText(settings.pressureTransitionPeriod),
     evictionMaxPodGracePeriod: settings.configuredMaxPodGraceSeconds,
     localStorageCapacityIsolation: settings.localStorageCapacityIsolation,
+    lowDiskSpaceThresholdMB: settings.outOfDisk.reserve?.rootFreeMegabytes ?? null,
+    outOfDiskTransitionFrequency: durationText(settings.outOfDisk.transition),
     imageGCHighThresholdPercent: settings.imageGCHighThresholdPercent,
     imageGCLowThresholdPercent: settings.imageGCLowThresholdPercent,
     imageMinimumGCAge: durationText(settings.imageMinimumGCAge),
@@ -144,6 +146,7 @@ function shownValues(settings: Settings): Partial<Readonly<Record<Name, Shown>>>
 /** What stands for null in the table: for most settings nothing is set, for these it has a meaning. */
 const UNSET: Partial<Readonly<Record<Name, string>>> = {
   containerRuntimeEndpoint: 'found by itself',
+  lowDiskSpaceThresholdMB: 'no guard',
   evictionMaxPodGracePeriod: 'the own grace of each pod',
   imageMaximumGCAge: 'off',
   'containerGC.maxPerPodContainer': 'no limit',

@@ -43,7 +43,8 @@ function readDropIns(directory: string): readonly { readonly path: string; reado
   }
 }
 
-function readSource(path: string): { readonly path: string; readonly text: string } {
+/** A text file of at most 1 MiB. Throws an `UnreadableConfiguration`. */
+export function readSource(path: string): { readonly path: string; readonly text: string } {
   const cannot = (rule: string, cause?: unknown) =>
     new UnreadableConfiguration(`Cannot read the configuration as the file must ${rule}: ${path}`, { cause });
   let content: Buffer;

@@ -8,6 +8,7 @@ import { imageGcMarksFault } from './image-gc-rules.js';
 import { KEYS } from './key-table.js';
 import type { KeyName } from './keys.js';
 import type { Effective } from './merge.js';
+import { outOfDiskOf } from './out-of-disk.js';
 import { podsFromOf, staticPodPathOf } from './pod-sources.js';
 import { podsCgroupOf } from './pods-cgroup.js';
 import { type Origin, type Problem, problemOf } from './problem.js';
@@ -45,6 +46,7 @@ export function buildSettings(effective: Effective, profile: Profile): Built {
     thresholds: reading.thresholds,
     enforceNodeAllocatable: read.list('enforceNodeAllocatable'),
     podsCgroup: podsCgroupOf(read),
+    outOfDisk: outOfDiskOf(read),
     kernelMemcgNotification: read.boolean('kernelMemcgNotification'),
     mergeDefaultEvictionSettings: read.boolean('mergeDefaultEvictionSettings'),
     pressureTransitionPeriod: millisecondsOf(read.duration('evictionPressureTransitionPeriod')),

@@ -1,5 +1,6 @@
 import type { ProfileName } from '../eviction/policy.js';
 import type { Threshold } from '../eviction/threshold.js';
+import type { DiskReserve } from '../gc/disk-space.js';
 import type { LogLimits } from '../gc/log-limits.js';
 import type { OwnerScope } from '../gc/owner-scope.js';
 import type { Bytes, Milliseconds } from '../units/units.js';
@@ -54,6 +55,14 @@ export interface PodsCgroupSettings {
   readonly names: readonly string[];
 }
 
+/** The guard that refuses new pods while a disk is nearly full, as the kubelet had it before it evicted. */
+export interface OutOfDiskSettings {
+  /** What is held back, per filesystem; null = there is no guard. */
+  readonly reserve: DiskReserve | null;
+  /** How long OutOfDisk stays after its last change. */
+  readonly transition: Milliseconds;
+}
+
 /** How often the disks are looked at. */
 export interface SamplingSettings {
   /** The pause while everything is far from its line. */
@@ -98,6 +107,7 @@ export interface Settings {
   readonly podsCgroup: PodsCgroupSettings;
   /** Whether a pass is made at once when the use of memory crosses a memory line. */
   readonly kernelMemcgNotification: boolean;
+  readonly outOfDisk: OutOfDiskSettings;
   /** Whether missing hard signals were filled in with their defaults. */
   readonly mergeDefaultEvictionSettings: boolean;
   /** How long a condition stays after its line was last missed. */

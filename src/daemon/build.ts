@@ -11,6 +11,7 @@ import type { Manager } from '../manager/manager.js';
 import type { Clock } from '../ports/clock.js';
 import type { MountsPort } from '../ports/mounts.js';
 import type { NodeStatsPort } from '../ports/node-stats.js';
+import type { AdmissionGuard } from '../reclaim/admission-guard.js';
 import type { Collecting } from './collecting.js';
 import { composeNode } from './compose.js';
 import { thisInstance } from './instance.js';
@@ -39,6 +40,8 @@ export interface Parts extends AsyncDisposable {
   readonly runtime: CriRuntime;
   readonly nodeStats: NodeStatsPort;
   readonly manager: Manager;
+  /** Refuses new pods while a disk is nearly full; null = it is not configured. */
+  readonly guard: AdmissionGuard | null;
   /** What wakes the manager when the use of memory crosses a line, each by its name. */
   readonly notifiers: readonly string[];
   /** What goes on without pressure, to be run beside the manager. See `collectingLoops`. */
@@ -79,6 +82,7 @@ export function buildParts(settings: Settings, facts: NodeFacts, replacements: R
     runtime,
     nodeStats,
     manager: node.manager,
+    guard: node.guard,
     notifiers: node.notifiers,
     collecting: (kubelet, signal) => node.collecting(kubelet, signal),
     stuckCalls: () => ownMounts?.stuckHere() ?? 0,

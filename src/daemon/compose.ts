@@ -11,6 +11,7 @@ import type { MountsPort } from '../ports/mounts.js';
 import type { NodeStatsPort } from '../ports/node-stats.js';
 import type { PodRecord, PodsPort } from '../ports/pods.js';
 import type { RuntimePort } from '../ports/runtime.js';
+import type { AdmissionGuard } from '../reclaim/admission-guard.js';
 import { Ballast } from '../reclaim/ballast.js';
 import { createContainerGC } from '../reclaim/container-gc.js';
 import { createImageGC } from '../reclaim/image-gc.js';
@@ -24,6 +25,7 @@ import {
   collectorRuns,
   createImageCollector,
 } from './collecting.js';
+import { admissionGuard } from './guard.js';
 import type { KubeletWatch } from './kubelet-watch.js';
 import { memoryNotifiers } from './memory-notifiers.js';
 
@@ -47,6 +49,8 @@ export interface NodePorts {
 /** What works on a node. Nothing runs yet. */
 export interface ComposedNode {
   readonly manager: Manager;
+  /** Refuses new pods while a disk is nearly full; null = it is not configured. */
+  readonly guard: AdmissionGuard | null;
   /** What wakes the manager when the use of memory crosses a line, each by its name. */
   readonly notifiers: readonly string[];
   /** Ends the manager and what wakes it. */
@@ -81,6 +85,8 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
     measure: (active: readonly PodRecord[], abort: AbortSignal) =>
       measurePodStorage({ runtime, files, clock, podLogsDir, podVolumesDir }, active, abort),
   };
+  const { doubtfulNumbers } = policy.eviction;
+  const looker = createLooker({ mounts, nodeStats, runtime, clock, rootDir, doubtfulNumbers });
   const notifiers = memoryNotifiers(settings, ports, () => {
     manager.wake();
   });
@@ -90,14 +96,7 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
     pods,
     imageGC,
     policy,
-    looker: createLooker({
-      mounts,
-      nodeStats,
-      runtime,
-      clock,
-      rootDir,
-      doubtfulNumbers: policy.eviction.doubtfulNumbers,
-    }),
+    looker,
     containerGC: createContainerGC({
       runtime,
       pods,
@@ -137,6 +136,7 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
   const collectingDeps = { ...ports, settings, policy, imageCollector };
   return {
     manager,
+    guard: admissionGuard(settings, { looker, clock }),
     notifiers: notifiers.map(({ description }) => description),
     stop() {
       manager.stop();

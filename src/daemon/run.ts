@@ -10,6 +10,7 @@ import type { Settings } from '../config/settings.js';
 import type { EvictionEvent } from '../eviction/event.js';
 import { thresholdText } from '../eviction/explain.js';
 import type { GcEvent } from '../gc/gc-event.js';
+import { watchOutOfDisk } from '../manager/out-of-disk.js';
 import { PortError } from '../ports/port-error.js';
 import { RuntimeError, type RuntimeErrorKind } from '../ports/runtime.js';
 import { buildParts, type Parts, type Replacements } from './build.js';
@@ -111,9 +112,11 @@ async function runParts(options: RunOptions, endpoint: string): Promise<void> {
     gcLog(event);
     options.onGcEvent?.(event);
   };
+  const { guard } = parts;
+  const guarding = guard === null ? [] : [watchOutOfDisk({ guard, clock }, abort)];
   const events$ = merge(
     parts.manager.events$.pipe(tap(hear)),
-    ...Object.values(collecting).flatMap((loops) => loops.map((loop) => from(loop).pipe(tap(hearGc)))),
+    ...[...Object.values(collecting).flat(), ...guarding].map((loop) => from(loop).pipe(tap(hearGc))),
   );
   await Promise.race([untilAborted(events$, parts, abort), refusal(parts, logger, abort)]);
 }

@@ -1,5 +1,6 @@
 import type { RemovalKind, RemovalSubject } from '../eviction/event.js';
 import type { Instant, Milliseconds } from '../units/units.js';
+import type { RoomAnswer } from './disk-space.js';
 
 /** Why a node event is recorded. The names are interfaces: they are what the kubelet writes. */
 export type NodeEventReason =
@@ -53,6 +54,12 @@ export type GcEvent = { readonly at: Instant } & (
     }
   | { readonly kind: 'log-rotated'; readonly container: string; readonly path: string; readonly rotatedTo: string }
   | { readonly kind: 'log-not-rotated'; readonly container: string; readonly message: string }
+  /** The node condition OutOfDisk, told when it changes. */
+  | {
+      readonly kind: 'out-of-disk';
+      readonly isOut: boolean;
+      readonly answers: Readonly<Record<'runtime' | 'root', RoomAnswer>>;
+    }
   /** More was asked for than a queue takes: periodic collecting catches up. */
   | { readonly kind: 'gc-dropped'; readonly what: string; readonly message: string }
   /** Something outside failed that ends this step and no more. */

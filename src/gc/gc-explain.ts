@@ -1,3 +1,5 @@
+import { bytesText } from '../eviction/message.js';
+import type { RoomAnswer } from './disk-space.js';
 import type { GcEvent, GcSubject, RunLog } from './gc-event.js';
 
 /** One event of periodic collecting, log rotation or clean-up as a sentence for people. */
@@ -19,11 +21,21 @@ export function explainGc(event: GcEvent): string {
       return `rotated ${event.path} to ${event.rotatedTo}`;
     case 'log-not-rotated':
       return `could not rotate the log of container ${event.container.slice(0, 13)}: ${event.message}`;
+    case 'out-of-disk':
+      return event.isOut
+        ? `out of disk: ${Object.entries(event.answers).flatMap(noRoomText).join('; ') || 'not for long enough'}`
+        : 'not out of disk';
     case 'gc-dropped':
       return `${event.message}; the periodic run catches up`;
     case 'gc-step-failed':
       return `${event.step} failed: ${event.message}`;
   }
+}
+
+function noRoomText([filesystem, answer]: readonly [string, RoomAnswer]): readonly string[] {
+  if (answer.kind !== 'no-room') return [];
+  const { available, reserve } = answer;
+  return [`${bytesText(available)} free on the ${filesystem} filesystem, where ${bytesText(reserve)} are held back`];
 }
 
 const PLURAL = { container: 'containers', image: 'images' } as const;

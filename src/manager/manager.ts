@@ -11,7 +11,7 @@ import type { Threshold } from '../eviction/threshold.js';
 import { LateSpace } from '../reclaim/late-space.js';
 import type { Milliseconds } from '../units/units.js';
 import { type CycleMode, runPass } from './cycle.js';
-import { type CycleDeps, LAYOUT_UNTIL_TOLD } from './pass.js';
+import { type CycleDeps, LAYOUT_UNTIL_TOLD, Pass } from './pass.js';
 import { createPipeline } from './pipeline.js';
 import { watchRuntime } from './watch-runtime.js';
 
@@ -35,6 +35,8 @@ export interface Manager {
   stop(): void;
   /** Whether a pod may start under the conditions that are reported now. */
   admit(pod: Newcomer): AdmissionAnswer;
+  /** One look by itself, outside the stream: afterwards `state` and `admit` tell what it saw. */
+  look(): AsyncGenerator<EvictionEvent, void>;
   /** One pass by itself, outside the stream: for a dry run or a single shot. */
   once(mode: CycleMode): AsyncGenerator<EvictionEvent, void>;
 }
@@ -48,6 +50,12 @@ export function createManager(deps: ManagerDeps): Manager {
 
   async function* pass(mode: CycleMode): AsyncGenerator<EvictionEvent, void> {
     state = yield* runPass({ ...deps, settingsFor, late }, state, mode, abort.signal);
+  }
+
+  async function* look(): AsyncGenerator<EvictionEvent, void> {
+    const sole = new Pass({ ...deps, settingsFor, late }, state, abort.signal);
+    yield* sole.look();
+    state = sole.state;
   }
 
   const pipeline = createPipeline({
@@ -72,6 +80,7 @@ export function createManager(deps: ManagerDeps): Manager {
       state.lookedAt === null && deps.policy.eviction.beforeFirstLook === 'not-yet'
         ? admitUnseen(state.conditions)
         : admit(pod, state.conditions),
+    look,
     once: pass,
   };
 }

@@ -157,6 +157,7 @@ test('with nothing given, every setting is its default and every origin says so'
     enforceNodeAllocatable: ['pods'],
     podsCgroup: { root: '/', driver: 'auto', perQos: true, names: ['kubepods.slice', 'kubepods'] },
     kernelMemcgNotification: false,
+    outOfDisk: { reserve: null, transition: milliseconds(300_000) },
     mergeDefaultEvictionSettings: false,
     pressureTransitionPeriod: milliseconds(300_000),
     maxPodGracePeriod: null,

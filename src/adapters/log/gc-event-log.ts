@@ -12,6 +12,7 @@ const LEVELS = {
   'node-event': 'warn',
   'log-rotated': 'info',
   'log-not-rotated': 'warn',
+  'out-of-disk': 'warn',
   'gc-dropped': 'warn',
   'gc-step-failed': 'warn',
 } as const satisfies Record<Exclude<GcEvent['kind'], 'gc-run'>, Level>;
@@ -45,9 +46,14 @@ export function createGcEventLog(logger: Logger): (event: GcEvent) => void {
       if (said.size >= MOST_REMEMBERED) said.clear();
       said.set(failure.of, how);
     }
-    const level = event.kind === 'gc-run' ? RUN_LEVELS[event.log] : LEVELS[event.kind];
+    const level = levelOf(event);
     if (logger.isLevelEnabled(level)) logger[level](fieldsOf(event), explainGc(event));
   };
+}
+
+function levelOf(event: GcEvent): Level {
+  if (event.kind === 'gc-run') return RUN_LEVELS[event.log];
+  return event.kind === 'out-of-disk' && !event.isOut ? 'info' : LEVELS[event.kind];
 }
 
 interface Failure {
@@ -75,6 +81,7 @@ function failureOf(event: GcEvent): Failure | null {
     case 'collected':
     case 'spared':
     case 'log-rotated':
+    case 'out-of-disk':
     case 'gc-dropped':
       return null;
   }
@@ -96,6 +103,7 @@ function mended(event: GcEvent, said: ReadonlyMap<string, string>): readonly str
     case 'spared':
     case 'node-event':
     case 'log-not-rotated':
+    case 'out-of-disk':
     case 'gc-dropped':
     case 'gc-step-failed':
       return [];

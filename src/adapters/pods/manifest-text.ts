@@ -1,5 +1,5 @@
 import { type Document, isNode, LineCounter, parseAllDocuments } from 'yaml';
-import { shown, type ValuePath } from './value-reader.js';
+import { shown, type ValueMap, type ValuePath, valueOf } from './value-reader.js';
 
 /** A manifest's text as plain data; or the line where it stops being YAML, and why. Lines count from 1. */
 export type ManifestText =
@@ -42,6 +42,14 @@ export function readManifestText(text: string): ManifestText {
     const why = error instanceof Error ? error.message : String(error);
     return { kind: 'refused', line: 1, message: `the file must be YAML or JSON (${shown(why)})` };
   }
+}
+
+/** What a document says it is, such as `v1 Pod`. */
+export function kindOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'no map';
+  // A map of a document that nothing is known about yet.
+  const map = value as ValueMap;
+  return `${shown(valueOf(map, 'apiVersion'))} ${shown(valueOf(map, 'kind'))}`;
 }
 
 function offsetOf(document: Document, path: ValuePath): number {

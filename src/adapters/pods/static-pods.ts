@@ -5,9 +5,9 @@ import type { Clock } from '../../ports/clock.js';
 import type { PodsProblem } from '../../ports/pods.js';
 import { elapsed, type Instant, type Milliseconds, milliseconds } from '../../units/units.js';
 import { KNOWN_FOR } from './kubelet-pods.js';
-import { readManifestText } from './manifest-text.js';
+import { kindOf, readManifestText } from './manifest-text.js';
 import { type PodFacts, readPod } from './pod-object.js';
-import { faultText, shown, type ValueMap, valueOf } from './value-reader.js';
+import { faultText, shown } from './value-reader.js';
 
 /** What the manifests say now. */
 export interface StaticKnowledge {
@@ -144,13 +144,6 @@ async function readAtMost(file: FileHandle, limit: number): Promise<Buffer> {
 /** Changes with every change of the file's content. */
 function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
-}
-
-function kindOf(value: unknown): string {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'no map';
-  // A map of a document that nothing is known about yet.
-  const map = value as ValueMap;
-  return `${shown(valueOf(map, 'apiVersion'))} ${shown(valueOf(map, 'kind'))}`;
 }
 
 function codeOf(error: unknown): string {
