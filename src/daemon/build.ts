@@ -75,6 +75,7 @@ export function buildParts(settings: Settings, facts: NodeFacts, replacements: R
     logFiles: hostLogFiles(),
     ballast,
     pods: combinedPods({ ...settings, clock }),
+    imageConfigs: runtime,
     kubeletRuns: () => facts.kubeletRuns(),
   });
   return {

@@ -1,7 +1,7 @@
 import type { Settings } from '../config/settings.js';
 import type { Policy } from '../eviction/policy.js';
 import type { GcEvent } from '../gc/gc-event.js';
-import { compileProtection } from '../gc/image-protection.js';
+import { parseLabelRule } from '../gc/image-pattern.js';
 import { LOG_LINKS_DIR } from '../gc/log-link.js';
 import { keptByDeletor } from '../gc/plan-deletions.js';
 import { cleanAfterDeaths } from '../manager/clean-after-death.js';
@@ -15,6 +15,7 @@ import {
 } from '../manager/periodic-gc.js';
 import type { Clock } from '../ports/clock.js';
 import type { FilesPort } from '../ports/files.js';
+import type { ImageConfigsPort } from '../ports/image-configs.js';
 import type { LogFilesPort } from '../ports/log-files.js';
 import type { MountsPort } from '../ports/mounts.js';
 import type { PodsPort } from '../ports/pods.js';
@@ -22,10 +23,12 @@ import type { ContainerStatusRecord, RuntimePort } from '../ports/runtime.js';
 import type { ContainerCollectionDeps } from '../reclaim/container-collection.js';
 import { ContainerDeletor } from '../reclaim/container-deletor.js';
 import { gonePods } from '../reclaim/gone-pods.js';
+import { ImageClaims } from '../reclaim/image-claims.js';
 import { ImageCollector } from '../reclaim/image-collector.js';
 import { imageFsStatistics } from '../reclaim/image-fs-stats.js';
 import { askEveryContainer } from '../reclaim/image-mounts.js';
-import { usersBeside } from '../reclaim/image-users.js';
+import { ImageProtector } from '../reclaim/image-protector.js';
+import { claimsBeside, usersBeside } from '../reclaim/image-users.js';
 import { createImageVolumes } from '../reclaim/image-volumes.js';
 import { LogRotation } from '../reclaim/log-rotation.js';
 import { containerLogs } from '../reclaim/remove-container.js';
@@ -88,11 +91,39 @@ export function collectorRuns(deps: CollectingDeps, kubeletRuns: () => Promise<b
   };
 }
 
+/** What keeps images, shared by collecting under pressure and without it. */
+export interface ImageKeepers {
+  readonly protector: ImageProtector;
+  readonly claims: ImageClaims;
+}
+
+/** Makes what keeps images out of the settings. */
+export function imageKeepers(
+  settings: Settings,
+  runtime: Pick<RuntimePort, 'imageStatus'>,
+  configs: ImageConfigsPort | null,
+  pods: PodsPort,
+): ImageKeepers {
+  const rules = {
+    patterns: settings.protectedImages,
+    expressions: settings.protectedImageExpressions,
+    labels: settings.protectedImageLabels.flatMap((text) => parseLabelRule(text) ?? []),
+    newestPerRepository: settings.imagesKeptPerRepository,
+  };
+  return {
+    protector: new ImageProtector(rules, configs),
+    claims: new ImageClaims({
+      runtime,
+      wanted: async (signal) => (await pods.wantedImages?.(signal)) ?? [],
+    }),
+  };
+}
+
 /** What the profiles decide images by, periodically and under pressure. */
 export function createImageCollector(
-  deps: Pick<CollectingDeps, 'settings' | 'policy' | 'runtime' | 'clock'>,
+  deps: Pick<CollectingDeps, 'settings' | 'policy' | 'runtime' | 'clock'> & ImageKeepers,
 ): ImageCollector {
-  const { settings, policy, runtime, clock } = deps;
+  const { settings, policy, runtime, clock, protector, claims } = deps;
   const isOurs = policy.name === 'reclaimd';
   return new ImageCollector({
     runtime,
@@ -107,7 +138,8 @@ export function createImageCollector(
       neverUsedAgesFrom: isOurs ? 'first-seen' : 'ever',
       runtimeHandlerAware: false,
     },
-    keptByOperator: compileProtection(settings.protectedImages),
+    protector,
+    ...(isOurs ? { claims: claimsBeside(settings.sandboxImage, claims) } : {}),
     alsoInUse: usersBeside({ sandboxImage: settings.sandboxImage, byName: isOurs }),
     measuresFreed: isOurs,
   });

@@ -5,6 +5,7 @@ import { createManager, type Manager } from '../manager/manager.js';
 import type { BallastPort } from '../ports/ballast.js';
 import type { Clock } from '../ports/clock.js';
 import type { FilesPort } from '../ports/files.js';
+import type { ImageConfigsPort } from '../ports/image-configs.js';
 import type { KillPod } from '../ports/kill.js';
 import type { LogFilesPort } from '../ports/log-files.js';
 import type { MountsPort } from '../ports/mounts.js';
@@ -24,6 +25,7 @@ import {
   collectingLoops,
   collectorRuns,
   createImageCollector,
+  imageKeepers,
 } from './collecting.js';
 import { admissionGuard } from './guard.js';
 import type { KubeletWatch } from './kubelet-watch.js';
@@ -40,6 +42,8 @@ export interface NodePorts {
   readonly pods: PodsPort;
   /** Absent = no ballast, whatever the settings say. */
   readonly ballast?: BallastPort;
+  /** Tells what images say of themselves, for rules on labels; absent = nobody does. */
+  readonly imageConfigs?: ImageConfigsPort;
   /** Whether a kubelet runs beside us, as last looked for. */
   kubeletRuns(): boolean;
   /** Stands between the manager and the ends of pods: one that watches what is asked of a node in memory. */
@@ -70,7 +74,8 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
   const policy = POLICIES[settings.profile];
   const { rootDir, podLogsDir } = settings;
   const podVolumesDir = `${rootDir}/pods`;
-  const imageCollector = createImageCollector({ settings, policy, runtime, clock });
+  const keepers = imageKeepers(settings, runtime, ports.imageConfigs ?? null, pods);
+  const imageCollector = createImageCollector({ settings, policy, runtime, clock, ...keepers });
   const imageGC = createImageGC({
     collector: imageCollector,
     runtime,
@@ -78,6 +83,9 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
     minAge: settings.imageMinimumGCAge,
     sandboxImage: settings.sandboxImage,
     protectedImages: settings.protectedImages,
+    protector: keepers.protector,
+    // The kubelet asks neither pods nor the runtime.
+    ...(policy.name === 'reclaimd' ? { claims: keepers.claims } : {}),
   });
   // The runtime knows no limits: without another source of pods every pass would list them for nothing.
   const limitsAreKnown = settings.podsFrom !== null || settings.staticPodPath !== null;

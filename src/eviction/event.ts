@@ -1,4 +1,5 @@
 import type { Bytes, Instant, Milliseconds } from '../units/units.js';
+import type { ImageNews } from './image-text.js';
 import type { LayoutQuirk } from './kubelet-quirks.js';
 import type { FsLayout } from './layout.js';
 import type { StorageViolation } from './local-storage.js';
@@ -195,7 +196,7 @@ export type EvictionEvent = { readonly at: Instant } & (
       readonly availableAfter: Availability;
       readonly waited: Milliseconds;
     }
-  | { readonly kind: 'image-reference-unresolved'; readonly reference: string; readonly container: string }
+  | ImageNews
   | { readonly kind: 'list-failed'; readonly what: string; readonly message: string }
   | {
       readonly kind: 'reclaim-finished';

@@ -111,6 +111,8 @@ export function evolve(state: EvictionState, event: EvictionEvent, settings: Evi
     case 'removal-skipped':
     case 'batch-measured':
     case 'image-reference-unresolved':
+    case 'protect-pattern-unused':
+    case 'protected-images-hold-space':
     case 'list-failed':
     case 'reclaim-finished':
     case 'would-remove':

@@ -8,6 +8,7 @@ import type {
   RemovalSubject,
   StoreTrouble,
 } from './event.js';
+import { imageNewsText } from './image-text.js';
 import { lineOf } from './line.js';
 import { amountText, bytesText, storageMessage } from './message.js';
 import type { Standing } from './rank.js';
@@ -81,7 +82,9 @@ export function explain(event: EvictionEvent): string {
     case 'batch-measured':
       return `measured after ${event.removals} ${event.removals === 1 ? 'removal' : 'removals'}${gainText(event.availableBefore, event.availableAfter)}, waited ${Math.round(event.waited)} ms`;
     case 'image-reference-unresolved':
-      return `container ${event.container.slice(0, 13)} names an image that is not listed: ${event.reference}`;
+    case 'protect-pattern-unused':
+    case 'protected-images-hold-space':
+      return imageNewsText(event);
     case 'list-failed':
       return `cannot list ${event.what}: ${event.message}`;
     case 'reclaim-finished':

@@ -1,4 +1,5 @@
 import type { RemovalKind, RemovalSubject } from '../eviction/event.js';
+import type { ImageNews } from '../eviction/image-text.js';
 import type { Instant, Milliseconds } from '../units/units.js';
 import type { RoomAnswer } from './disk-space.js';
 
@@ -62,6 +63,7 @@ export type GcEvent = { readonly at: Instant } & (
     }
   /** More was asked for than a queue takes: periodic collecting catches up. */
   | { readonly kind: 'gc-dropped'; readonly what: string; readonly message: string }
+  | ImageNews
   /** Something outside failed that ends this step and no more. */
   | { readonly kind: 'gc-step-failed'; readonly step: string; readonly message: string }
 );

@@ -1,3 +1,4 @@
+import { imageNewsText } from '../eviction/image-text.js';
 import { bytesText } from '../eviction/message.js';
 import type { RoomAnswer } from './disk-space.js';
 import type { GcEvent, GcSubject, RunLog } from './gc-event.js';
@@ -27,6 +28,10 @@ export function explainGc(event: GcEvent): string {
         : 'not out of disk';
     case 'gc-dropped':
       return `${event.message}; the periodic run catches up`;
+    case 'image-reference-unresolved':
+    case 'protect-pattern-unused':
+    case 'protected-images-hold-space':
+      return imageNewsText(event);
     case 'gc-step-failed':
       return `${event.step} failed: ${event.message}`;
   }

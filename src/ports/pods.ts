@@ -27,6 +27,14 @@ export interface PodRecord {
   readonly labels: Readonly<Record<string, string>>;
 }
 
+/** An image that a pod's author names. */
+export interface WantedImage {
+  /** `namespace/name` of the pod. */
+  readonly pod: string;
+  /** As written. */
+  readonly reference: string;
+}
+
 /** What a source of pods could not say. The pods are listed all the same; what only that source knows is unknown. */
 export interface PodsProblem {
   /** What could not be listed. */
@@ -46,4 +54,9 @@ export interface PodsPort {
    * Absent where the runtime is the only source: then a failure rejects.
    */
   takeProblems?(): readonly PodsProblem[];
+  /**
+   * The images of all pods that are to run here and have not finished, those that the runtime does not know yet included: their
+   * images may have been pulled. Absent where the runtime is the only source. A source that fails takes nothing away.
+   */
+  wantedImages?(signal?: AbortSignal): Promise<readonly WantedImage[]>;
 }

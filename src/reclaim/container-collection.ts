@@ -50,6 +50,7 @@ export async function* collectContainers(
     ['sandboxes', evictSandboxes(deps, finishedPodsToo, signal)],
     ['pod logs', collectPodLogs(deps, signal)],
   ] as const) {
+    if (deps.ownerScope === 'images') return failed;
     const error = yield* run;
     if (error === null) continue;
     const message = messageOf(error);

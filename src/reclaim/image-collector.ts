@@ -23,6 +23,7 @@ import type { Clock } from '../ports/clock.js';
 import type { ContainerRecord, ImageRecord, RuntimePort } from '../ports/runtime.js';
 import { groupBy } from '../units/group-by.js';
 import { bytes, elapsed, type Instant } from '../units/units.js';
+import { firstSeenIn, type ImageProtector, keptByRules } from './image-protector.js';
 import type {
   CandidateList,
   CollectResult,
@@ -33,7 +34,7 @@ import type {
   Listed,
   PassResult,
 } from './image-run.js';
-import type { UsersBeside } from './image-users.js';
+import type { ClaimsOnImages, UsersBeside } from './image-users.js';
 import type { ImageVolumes, MountedImages } from './image-volumes.js';
 import type { RememberedImages } from './remembered-images.js';
 import { messageOf, toError } from './removal.js';
@@ -47,8 +48,10 @@ export interface ImageCollectorDeps {
   readonly volumes: ImageVolumes;
   readonly clock: Clock;
   readonly rules: ImageRules;
-  /** Images that an operator keeps whatever the kubelet would do; null = it may go. */
-  readonly keptByOperator: (image: ImageRecord) => string | null;
+  /** Rules of the operator, who keeps images whatever the kubelet would do; absent = none. */
+  readonly protector?: ImageProtector;
+  /** Who else uses images, asked in each detection of a profile that goes by names; absent = nobody. See `claimsBeside`. */
+  readonly claims?: ClaimsOnImages;
   /** Users beside those that the kubelet's look at exact ids finds; none unless given. */
   readonly alsoInUse?: UsersBeside;
   /**
@@ -92,7 +95,9 @@ export class ImageCollector {
     if (containers instanceof Error) return failed('list-containers', 'list containers', containers);
     const mounted = await volumes.of(containers, signal).catch(toError);
     if (mounted instanceof Error) return failed('container-status', 'tell which images are mounted', mounted);
-    return { kind: 'listed', list: this.learn(images, containers, mounted, detectTime) };
+    const claimed = (await this.#deps.claims?.of(images, containers, mounted, signal).catch(toError)) ?? null;
+    if (claimed instanceof Error) return failed('list-containers', 'tell who else uses images', claimed);
+    return { kind: 'listed', list: this.learn(images, containers, mounted, detectTime, claimed) };
   }
 
   /** A detection from lists that somebody else has made, who may know already which images are in use by name. */
@@ -116,7 +121,7 @@ export class ImageCollector {
   async *listCandidates(freeTime: Instant, signal: AbortSignal): AsyncGenerator<GcEvent, Listed<CandidateList>> {
     const detected = await this.detect(freeTime, signal);
     if (detected.kind === 'failed') return detected;
-    const { rules, keptByOperator, clock } = this.#deps;
+    const { rules, protector, claims, clock } = this.#deps;
     const { candidates, keysWithoutId } = imageCandidates(
       this.#records,
       detected.list.inUse,
@@ -127,12 +132,16 @@ export class ImageCollector {
       yield { kind: 'node-event', at: clock.now(), reason: 'InvalidImageID', message };
     }
     const { images } = detected.list;
-    const kept = new Set(images.filter((each) => keptByOperator(each) !== null).map((each) => each.id));
+    for (const each of claims?.newlyUnresolved() ?? []) {
+      yield { kind: 'image-reference-unresolved', at: clock.now(), ...each };
+    }
+    const kept = yield* keptByRules(protector, images, firstSeenIn(this.#records), clock.now(), signal);
     return {
       kind: 'listed',
       list: {
         ...detected.list,
         candidates: candidates.filter((each) => !kept.has(each.id)),
+        keptByRules: candidates.filter((each) => kept.has(each.id)),
         // Of two entries of one id the first gives the name.
         labels: new Map(images.toReversed().map((each) => [each.id, imageLabel(each)])),
       },
@@ -230,6 +239,12 @@ export class ImageCollector {
     if (pass.error !== null) return { ...result, error: pass.error };
     this.#deps.afterSpacePass?.(pass.kept, freeTime);
     if (pass.freed >= bytesToFree) return { ...result, error: null };
+    const held = this.#deps.protector?.newlyHeld(
+      left.list.keptByRules?.map(({ record }) => record) ?? [],
+      true,
+      clock.now(),
+    );
+    if (held !== null && held !== undefined) yield { kind: 'protected-images-hold-space', at: clock.now(), ...held };
     const message =
       `Cannot bring the image filesystem below its mark as unused images gave ${pass.freed} of ${bytesToFree} bytes: ` +
       `${usagePercent} % of ${space.capacity ?? 0} bytes are used, by something else than images that may go`;

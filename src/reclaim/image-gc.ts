@@ -1,16 +1,18 @@
 import type { RemovalSubject } from '../eviction/event.js';
-import { compileProtection } from '../gc/image-protection.js';
 import { type ImageUse, imagesInUse } from '../gc/image-use.js';
-import { imageLabel } from '../gc/inventory.js';
+import { imageLabel, type PlannedImage } from '../gc/inventory.js';
 import { forbiddance, type ImagePlanInput, type JudgedImage, planImages } from '../gc/plan-images.js';
+import type { ImageProtection } from '../gc/protection-rules.js';
 import type { Clock } from '../ports/clock.js';
-import type { ImageRecord, RuntimePort } from '../ports/runtime.js';
+import type { ContainerRecord, ImageRecord, RuntimePort } from '../ports/runtime.js';
 import { groupBy } from '../units/group-by.js';
 import type { Instant, Milliseconds } from '../units/units.js';
+import type { ImageClaims } from './image-claims.js';
 import { ImageCollector } from './image-collector.js';
 import { askEveryContainer } from './image-mounts.js';
+import { firstSeenIn, ImageProtector, namesOnly } from './image-protector.js';
 import { usersBeside } from './image-users.js';
-import { createImageVolumes } from './image-volumes.js';
+import { createImageVolumes, type MountedImages } from './image-volumes.js';
 import { PlannedRemoval, type Remover } from './planned-removal.js';
 import { carryOut, failureOf, messageOf, type RemovalManner, toError } from './removal.js';
 import { nothingRemoved, type ReclaimRun, type ReclaimStepRun } from './run.js';
@@ -34,7 +36,12 @@ export interface ImageGcDeps {
   readonly clock: Clock;
   readonly minAge: Milliseconds;
   readonly sandboxImage: string | null;
+  /** Patterns of images that stay; not looked at where `protector` is given. */
   readonly protectedImages: readonly string[];
+  /** All rules of the operator; share it with periodic collecting. */
+  readonly protector?: ImageProtector;
+  /** Who beside containers has a claim on images; absent = nobody, and references are not asked for. */
+  readonly claims?: ImageClaims;
   /** What remembers when images were used; share it with periodic collecting. One of its own unless given, that asks by name. */
   readonly collector?: ImageCollector;
 }
@@ -48,6 +55,7 @@ const BYTES_PER_LISTED_BYTE = 2;
 interface Inventory {
   readonly images: readonly ImageRecord[];
   readonly use: ImageUse;
+  readonly protection: ImageProtection;
   readonly history: ImagePlanInput['history'];
   /** Asked just before each batch: a container may have been made since. */
   recheck: RemovalManner['recheck'];
@@ -56,26 +64,41 @@ interface Inventory {
 /** Makes an image collector. What it has seen of images lives as long as it does. */
 export function createImageGC(deps: ImageGcDeps): ImageGC {
   const { runtime, clock } = deps;
-  const protectedBy = compileProtection(deps.protectedImages);
+  const protector = deps.protector ?? new ImageProtector(namesOnly(deps.protectedImages));
   const volumes = createImageVolumes(runtime);
-  const collector = deps.collector ?? ownCollector(deps, protectedBy);
+  const collector = deps.collector ?? ownCollector(deps, protector);
 
   async function detect(signal: AbortSignal): Promise<Inventory> {
     const [images, containers] = await Promise.all([runtime.listImages(signal), runtime.listContainers(signal)]);
     const mounted = await volumes.of(containers, signal);
-    const use = imagesInUse(images, containers, { sandboxImage: deps.sandboxImage, volumes: mounted });
+    const use = await usersOf(images, containers, mounted, signal);
     collector.learn(images, containers, mounted, clock.now(), use.users);
-    return { images, use, history: collector.records, recheck: () => recheck(images, signal) };
+    const protection = await protector.over(images, firstSeenIn(collector.records), signal);
+    return { images, use, protection, history: collector.records, recheck: () => recheck(images, protection, signal) };
   }
 
-  async function recheck(images: readonly ImageRecord[], signal: AbortSignal): ReturnType<RemovalManner['recheck']> {
+  async function usersOf(
+    images: readonly ImageRecord[],
+    containers: readonly ContainerRecord[],
+    mounted: MountedImages,
+    signal: AbortSignal,
+  ): Promise<ImageUse> {
+    const use = imagesInUse(images, containers, { sandboxImage: deps.sandboxImage, volumes: mounted });
+    return deps.claims === undefined ? use : deps.claims.complete(use, images, signal);
+  }
+
+  async function recheck(
+    images: readonly ImageRecord[],
+    protection: ImageProtection,
+    signal: AbortSignal,
+  ): ReturnType<RemovalManner['recheck']> {
     const containers = await runtime.listContainers(signal);
     const mounted = await volumes.of(containers, signal);
-    const use = imagesInUse(images, containers, { sandboxImage: deps.sandboxImage, volumes: mounted });
+    const use = await usersOf(images, containers, mounted, signal);
     const byId = new Map(images.map((each) => [each.id, each]));
     return ({ id }) => {
       const image = byId.get(id);
-      return image === undefined ? null : forbiddance(image, use, protectedBy);
+      return image === undefined ? null : forbiddance(image, use, protection.by);
     };
   }
 
@@ -91,15 +114,17 @@ export function createImageGC(deps: ImageGcDeps): ImageGC {
       .filter((each) => inUse.has(collector.keyOf(each)))
       .map(({ id }) => [id, named.users.get(id) ?? 'used by a container'] as const);
     const sandboxes = imagesInUse(images, [], { sandboxImage: deps.sandboxImage, volumes: [] });
+    const history = new Map(
+      images.flatMap((each) => {
+        const record = collector.records.get(collector.keyOf(each));
+        return record === undefined ? [] : [[each.id, record] as const];
+      }),
+    );
     return {
+      protection: await protector.over(images, firstSeenIn(history), signal),
       images: [...byId.values()].flatMap((entries) => entries.at(-1) ?? []),
       use: { users: new Map([...sandboxes.users, ...users]), unresolved: named.unresolved },
-      history: new Map(
-        images.flatMap((each) => {
-          const record = collector.records.get(collector.keyOf(each));
-          return record === undefined ? [] : [[each.id, record] as const];
-        }),
-      ),
+      history,
       recheck: async () => {
         const userOf = await collector.usersSince(detected.list, signal);
         return ({ id }) => {
@@ -112,11 +137,11 @@ export function createImageGC(deps: ImageGcDeps): ImageGC {
 
   const detectFor = (run: ReclaimRun) => (run.policy.name === 'kubelet' ? detectByRecords : detect)(run.signal);
 
-  function judge({ images, use, history: known }: Inventory, run: ReclaimRun): readonly JudgedImage[] {
+  function judge({ images, use, history: known, protection }: Inventory, run: ReclaimRun): readonly JudgedImage[] {
     return planImages({
       images,
       use,
-      protectedBy,
+      protectedBy: protection.by,
       history: known,
       minAge: deps.minAge,
       youngLast: run.isHard && run.policy.gc.youngImages === 'last',
@@ -134,8 +159,11 @@ export function createImageGC(deps: ImageGcDeps): ImageGC {
         yield { kind: 'list-failed', at: clock.now(), what: 'images and their users', message: messageOf(inventory) };
         return nothingRemoved(failureOf(inventory));
       }
-      for (const { reference, container } of inventory.use.unresolved) {
-        yield { kind: 'image-reference-unresolved', at: clock.now(), reference, container };
+      const { use, protection } = inventory;
+      const unresolved = deps.claims?.newlyUnresolved(use) ?? use.unresolved;
+      for (const each of unresolved) yield { kind: 'image-reference-unresolved', at: clock.now(), ...each };
+      for (const pattern of protector.newlyUnused(protection)) {
+        yield { kind: 'protect-pattern-unused', at: clock.now(), pattern };
       }
       const judged = judge(inventory, run);
       const remove: Remover = async ({ id }, signal) => {
@@ -149,11 +177,14 @@ export function createImageGC(deps: ImageGcDeps): ImageGC {
         run,
       );
       const tooYoung = judged.filter(({ verdict }) => verdict.kind === 'stays' && verdict.isTooYoung);
-      return yield* booked(
+      const result = yield* booked(
         collecting,
         tooYoung.map(({ item }) => item.id),
         freeTime,
       );
+      const held = protector.newlyHeld(heldByRules(judged, inventory), result.outcome === 'exhausted', clock.now());
+      if (held !== null) yield { kind: 'protected-images-hold-space', at: clock.now(), ...held };
+      return result;
     },
   };
 
@@ -177,7 +208,7 @@ export function createImageGC(deps: ImageGcDeps): ImageGC {
 }
 
 /** The records where no periodic collecting shares them: without marks, as under pressure. */
-function ownCollector(deps: ImageGcDeps, protectedBy: (image: ImageRecord) => string | null): ImageCollector {
+function ownCollector(deps: ImageGcDeps, protector: ImageProtector): ImageCollector {
   const { runtime, clock, minAge, sandboxImage } = deps;
   return new ImageCollector({
     runtime,
@@ -185,7 +216,7 @@ function ownCollector(deps: ImageGcDeps, protectedBy: (image: ImageRecord) => st
     removeImage: ({ id }, signal) => runtime.removeImage(id, signal),
     volumes: askEveryContainer(runtime),
     rules: { highPercent: 100, lowPercent: 100, minAge, maxAge: null, runtimeHandlerAware: false },
-    keptByOperator: protectedBy,
+    protector,
     alsoInUse: usersBeside({ sandboxImage, byName: true }),
   });
 }
@@ -195,5 +226,13 @@ export function imageSubjects(judged: readonly JudgedImage[]): readonly RemovalS
   return judged.flatMap(({ item, verdict }) => {
     if (verdict.kind === 'stays') return [];
     return [{ what: 'image', id: item.id, label: imageLabel(item), reason: verdict.why, claimed: item.size }];
+  });
+}
+
+/** The images that only the operator's rules keep. */
+function heldByRules(judged: readonly JudgedImage[], { use, protection }: Inventory): readonly PlannedImage[] {
+  return judged.flatMap(({ item, verdict }) => {
+    if (verdict.kind === 'goes' || use.users.has(item.id) || item.pinned) return [];
+    return protection.by(item) === null ? [] : [item];
   });
 }

@@ -33,6 +33,8 @@ export interface CandidateList extends Detection {
   readonly candidates: readonly ImageCandidate[];
   /** What people call the images, by id. */
   readonly labels: ReadonlyMap<string, string>;
+  /** What would be candidates but for rules of the operator; absent = nothing. */
+  readonly keptByRules?: readonly ImageCandidate[];
 }
 
 /** What a pass over candidates did. */

@@ -1,5 +1,6 @@
-import { type ImageUse, imagesInUse } from '../gc/image-use.js';
+import { type ImageUse, imagesInUse, type UnresolvedReference } from '../gc/image-use.js';
 import type { ContainerRecord, ImageRecord } from '../ports/runtime.js';
+import type { ImageClaims } from './image-claims.js';
 import type { MountedImages } from './image-volumes.js';
 
 /** Who uses images beside those whom the kubelet's look at exact ids finds. */
@@ -20,5 +21,36 @@ export function usersBeside(options: { readonly sandboxImage: string | null; rea
     byName,
     of: (images, containers, mounted) =>
       imagesInUse(images, byName ? containers : [], { sandboxImage, volumes: byName ? mounted : [] }).users,
+  };
+}
+
+/** All who use images, by name and by claims, as a run under pressure knows them. */
+export interface ClaimsOnImages {
+  /** The ids of images in use. Rejects when that cannot be told. */
+  of(
+    images: readonly ImageRecord[],
+    containers: readonly ContainerRecord[],
+    mounted: MountedImages,
+    signal: AbortSignal,
+  ): Promise<ImageUse['users']>;
+  /** Of the latest answer. See `ImageClaims`. */
+  newlyUnresolved(): readonly UnresolvedReference[];
+}
+
+/** The claims on images that a periodic run keeps to in the reclaimd profile. */
+export function claimsBeside(sandboxImage: string | null, claims: ImageClaims): ClaimsOnImages {
+  let unresolved: readonly UnresolvedReference[] = [];
+  return {
+    async of(images, containers, mounted, signal) {
+      const named = imagesInUse(images, containers, { sandboxImage, volumes: mounted });
+      const use = await claims.complete(named, images, signal);
+      unresolved = claims.newlyUnresolved(use);
+      return use.users;
+    },
+    newlyUnresolved() {
+      const news = unresolved;
+      unresolved = [];
+      return news;
+    },
   };
 }

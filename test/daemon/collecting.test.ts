@@ -2,7 +2,7 @@ import test from 'ava';
 import { criPods } from '../../src/adapters/pods/cri-pods.js';
 import { splitFlags } from '../../src/config/flags.js';
 import { loadSettings } from '../../src/config/load.js';
-import { type Collecting, collectingLoops, createImageCollector } from '../../src/daemon/collecting.js';
+import { type Collecting, collectingLoops, createImageCollector, imageKeepers } from '../../src/daemon/collecting.js';
 import { watchKubelet } from '../../src/daemon/kubelet-watch.js';
 import { POLICIES } from '../../src/eviction/policy.js';
 import { LogTree } from '../conformance/fakes/log-tree.js';
@@ -33,7 +33,13 @@ async function scene(flags: readonly string[] = [], { kubeletRuns = false } = {}
       files: new FakeFiles(world),
       logFiles: new LogTree(),
       mounts: new FakeMounts(world),
-      imageCollector: createImageCollector({ settings, policy, runtime, clock }),
+      imageCollector: createImageCollector({
+        settings,
+        policy,
+        runtime,
+        clock,
+        ...imageKeepers(settings, runtime, { imageConfig: () => Promise.resolve(null) }, criPods()),
+      }),
     },
     kubelet,
     end.signal,

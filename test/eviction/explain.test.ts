@@ -213,6 +213,18 @@ test(
   eventOf('image-reference-unresolved'),
   'container 0123456789abc names an image that is not listed: gone:1',
 );
+test(
+  'a rule that keeps nothing',
+  says,
+  eventOf('protect-pattern-unused'),
+  'a rule that protects images fits none: keep/*',
+);
+test(
+  'images that are kept while space is short',
+  says,
+  eventOf('protected-images-hold-space'),
+  'not enough could be freed, and 2 unused images are kept by rules that protect images (3.0 GiB claimed)',
+);
 test('a list that failed', says, eventOf('list-failed'), 'cannot list images and their users: deadline');
 test(
   'a collection that was enough',

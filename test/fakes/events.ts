@@ -92,6 +92,8 @@ const SAMPLES: { readonly [Kind in EvictionEvent['kind']]: FactsOf<Kind> } = {
     waited: milliseconds(12.5),
   },
   'image-reference-unresolved': { reference: 'gone:1', container: '0123456789abcdef' },
+  'protect-pattern-unused': { pattern: 'keep/*' },
+  'protected-images-hold-space': { images: 2, claimed: bytes(3 * GI) },
   'list-failed': { what: 'images and their users', message: 'deadline' },
   'reclaim-finished': {
     threshold: HARD,

@@ -175,7 +175,6 @@ function collectorOf(
     removeImage: ({ id }, signal) => runtime.removeImage(id, signal),
     volumes: createImageVolumes(runtime),
     rules: { highPercent: 100, lowPercent: 100, minAge, maxAge: null, runtimeHandlerAware: false },
-    keptByOperator: () => null,
     remembered: images,
   });
 }

@@ -151,7 +151,6 @@ test('there is no image loop where no disk is full enough and nothing goes by ag
           volumes: askEveryContainer(runtime),
           clock,
           rules: { highPercent, lowPercent: 80, minAge: milliseconds(0), maxAge, runtimeHandlerAware: false },
-          keptByOperator: () => null,
         }),
         clock,
         highPercent,

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { ImageCollector, type ImageCollectorDeps } from '../../src/reclaim/image-collector.js';
 import { askEveryContainer } from '../../src/reclaim/image-mounts.js';
+import { ImageProtector, namesOnly } from '../../src/reclaim/image-protector.js';
 import { usersBeside } from '../../src/reclaim/image-users.js';
 import { bytes, instant, milliseconds } from '../../src/units/units.js';
 import { ImageRuntime, mountingContainer } from '../conformance/fakes/image-runtime.js';
@@ -19,7 +20,6 @@ function scene(more: Partial<ImageCollectorDeps> = {}) {
     volumes: askEveryContainer(runtime),
     clock,
     rules: { highPercent: 85, lowPercent: 80, minAge: milliseconds(0), maxAge: null, runtimeHandlerAware: false },
-    keptByOperator: () => null,
     ...more,
   });
   runtime.images = ['a', 'b'].map((id) => imageRecord({ id, tags: [`${id}:1`], size: bytes(10) }));
@@ -60,7 +60,7 @@ test('when nobody can tell who has come since, nothing more goes and the pass ha
 });
 
 test('what an operator keeps stays', async (t) => {
-  const { runtime, collector } = scene({ keptByOperator: ({ id }) => (id === 'a' ? 'protected by a:*' : null) });
+  const { runtime, collector } = scene({ protector: new ImageProtector(namesOnly(['a:*'])) });
   await told(collector.deleteUnused(SIGNAL));
   t.deepEqual(remaining(runtime), ['a']);
 });
@@ -185,4 +185,25 @@ test('where the disk is looked at, a run ends as soon as the low mark is reached
 
 test('and goes on where the images bring less than is listed', async (t) => {
   t.deepEqual(await spaceRun(7, true), { left: ['d'], error: null, freed: 21 });
+});
+
+test('a rule that fits nothing is told by a periodic run', async (t) => {
+  const { collector } = scene({ protector: new ImageProtector(namesOnly(['nothing:*'])) });
+  const { events } = await told(collector.listCandidates(instant(0), SIGNAL));
+  t.deepEqual(
+    events.flatMap((event) => (event.kind === 'protect-pattern-unused' ? [event.pattern] : [])),
+    ['nothing:*'],
+  );
+});
+
+test('a claim keeps an image in a periodic run; when claims cannot be told the run has failed', async (t) => {
+  const claims = { of: () => Promise.resolve(new Map([['a', 'wanted']])), newlyUnresolved: () => [] };
+  const alsoInUse = usersBeside({ sandboxImage: null, byName: true });
+  const { runtime, collector } = scene({ claims, alsoInUse });
+  await told(collector.deleteUnused(SIGNAL));
+  t.deepEqual(remaining(runtime), ['a']);
+  const silent = scene({ alsoInUse, claims: { ...claims, of: () => Promise.reject(new Error('no answer')) } });
+  const { result } = await told(silent.collector.deleteUnused(SIGNAL));
+  t.is(result.error?.kind, 'list-containers');
+  t.is(remaining(silent.runtime).length, 2);
 });

@@ -1,5 +1,6 @@
 import test from 'ava';
 import type { EvictionEvent } from '../../src/eviction/event.js';
+import { ImageClaims } from '../../src/reclaim/image-claims.js';
 import { createImageGC, type ImageGcDeps } from '../../src/reclaim/image-gc.js';
 import { milliseconds } from '../../src/units/units.js';
 import { told } from '../fakes/collect-events.js';
@@ -193,4 +194,55 @@ test('users that cannot be listed anew keep the images of the batch', async (t) 
   t.is(result.outcome, 'runtime-lost');
   t.is(ofKind(events, 'list-failed').length, 1);
   t.is(world.images.size, 1);
+});
+
+test('a target that is missed while rules keep unused images is told with their number', async (t) => {
+  const world = emptyWorld();
+  for (const name of ['keep', 'unused', 'used']) putImage(world, name, { mib: 20 });
+  putContainer(world, 'user', GONE, { base: 'sha256:used' });
+  world.disks.imagefs.fillUntilFree(50 * MIB);
+  const { collect } = collectorOf(world, { protectedImages: ['keep:*', 'used:*', 'typo:*'] });
+  const { events } = await collect(999);
+  t.deepEqual(
+    ofKind(events, 'protected-images-hold-space').map(({ images, claimed }) => [images, claimed]),
+    [[1, 20 * MIB]],
+  );
+  t.deepEqual(
+    ofKind(events, 'protect-pattern-unused').map(({ pattern }) => pattern),
+    ['typo:*'],
+  );
+  const again = await collect(999);
+  t.deepEqual(ofKind(again.events, 'protected-images-hold-space'), []);
+  t.deepEqual(ofKind(again.events, 'protect-pattern-unused'), []);
+});
+
+test('a target that is reached says nothing of what rules keep', async (t) => {
+  const world = emptyWorld();
+  for (const name of ['keep', 'unused']) putImage(world, name, { mib: 20 });
+  world.disks.imagefs.fillUntilFree(50 * MIB);
+  const { collect } = collectorOf(world, { protectedImages: ['keep:*'] });
+  const { events, result } = await collect(60);
+  t.is(result.outcome, 'reached');
+  t.deepEqual(ofKind(events, 'protected-images-hold-space'), []);
+});
+
+test('an image that a pod wants stays, also when the pod comes between plan and removal', async (t) => {
+  const world = emptyWorld();
+  for (const name of ['a', 'b', 'c']) putImage(world, name, { mib: 20 });
+  world.disks.imagefs.fillUntilFree(50 * MIB);
+  let asked = 0;
+  const claims = new ImageClaims({
+    runtime: new FakeRuntime(world),
+    wanted: () => {
+      asked += 1;
+      return Promise.resolve((asked === 1 ? ['a:1'] : ['a:1', 'b:1']).map((reference) => ({ pod: 'd/p', reference })));
+    },
+  });
+  const { collect } = collectorOf(world, { claims });
+  const { events } = await collect(999);
+  t.deepEqual(removed(events), ['c:1']);
+  t.deepEqual(
+    ofKind(events, 'removal-skipped').map(({ subject, why }) => [subject.label, why]),
+    [['b:1', 'wanted by pod d/p']],
+  );
 });

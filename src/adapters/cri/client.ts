@@ -1,3 +1,4 @@
+import type { ImageConfigsPort } from '../../ports/image-configs.js';
 import { PortError } from '../../ports/port-error.js';
 import { RuntimeError, type RuntimePort } from '../../ports/runtime.js';
 import {
@@ -21,6 +22,7 @@ import { type CallOptions, type Method, openConnection } from './connection.js';
 import { DEFAULT_REQUEST_TIMEOUT, deadlinesFor, stopTimes } from './deadlines.js';
 import { parseEndpoint } from './endpoint.js';
 import { containerEvents } from './events.js';
+import { imageConfigOf } from './image-config.js';
 import { InterningReader, StringTable } from './interning-reader.js';
 import { streamedList } from './lists.js';
 import {
@@ -54,7 +56,7 @@ export interface RuntimeHealth {
 }
 
 /** A runtime that is spoken to over CRI v1. Closing it cancels what is under way; the process may then end. */
-export interface CriRuntime extends RuntimePort, AsyncDisposable {
+export interface CriRuntime extends RuntimePort, ImageConfigsPort, AsyncDisposable {
   /** `unix:///…` */
   readonly endpoint: string;
   /** Rejects with a `RuntimeError` when the runtime cannot be asked. */
@@ -162,6 +164,11 @@ export function connectRuntime(options: RuntimeConnectionOptions): CriRuntime {
       const request = { image: imageSpec(reference), verbose: false };
       const answer = await unlessGone(connection.unary(images.imageStatus, request, quick(signal, reference)));
       return answer?.image === undefined ? null : imageRecord(answer.image);
+    },
+    async imageConfig(id, signal) {
+      const request = { image: imageSpec(id), verbose: true };
+      const answer = await unlessGone(connection.unary(images.imageStatus, request, quick(signal, id)));
+      return answer?.image === undefined ? null : imageConfigOf(answer.info);
     },
     async stopContainer(id, grace, signal) {
       const { seconds, timeout } = stopTimes(grace);

@@ -15,6 +15,9 @@ const LEVELS = {
   'out-of-disk': 'warn',
   'gc-dropped': 'warn',
   'gc-step-failed': 'warn',
+  'image-reference-unresolved': 'warn',
+  'protect-pattern-unused': 'warn',
+  'protected-images-hold-space': 'warn',
 } as const satisfies Record<Exclude<GcEvent['kind'], 'gc-run'>, Level>;
 
 /** The first failed image run may only mean that there are no statistics yet. */
@@ -83,6 +86,9 @@ function failureOf(event: GcEvent): Failure | null {
     case 'log-rotated':
     case 'out-of-disk':
     case 'gc-dropped':
+    case 'image-reference-unresolved':
+    case 'protect-pattern-unused':
+    case 'protected-images-hold-space':
       return null;
   }
 }
@@ -106,6 +112,9 @@ function mended(event: GcEvent, said: ReadonlyMap<string, string>): readonly str
     case 'out-of-disk':
     case 'gc-dropped':
     case 'gc-step-failed':
+    case 'image-reference-unresolved':
+    case 'protect-pattern-unused':
+    case 'protected-images-hold-space':
       return [];
   }
 }

@@ -57,6 +57,17 @@ export function combinedPods({ podsFrom, staticPodPath, clock, limits }: PodSour
       return pods;
     },
     takeProblems: () => problems.take(),
+    async wantedImages(signal) {
+      const [fromKubelet, fromFiles] = await Promise.all([
+        kubelet?.ask(signal) ?? NOBODY_ASKED,
+        manifests?.read() ?? NO_MANIFESTS,
+      ]);
+      return [...(fromKubelet.answer?.pods.values() ?? []), ...fromFiles.pods]
+        .filter((pod) => !hasFinished(pod))
+        .flatMap(({ namespace, name, images }) =>
+          images.map((reference) => ({ pod: `${namespace ?? 'default'}/${name}`, reference })),
+        );
+    },
   };
 }
 
@@ -120,6 +131,11 @@ function graceOf(told: PodFacts | null): Milliseconds | null {
 /** A pod between two sandboxes has nothing up either, but will have. */
 function startsNothingMore({ phase, isBeingDeleted }: PodFacts): boolean {
   return phase === null || phase === 'Succeeded' || phase === 'Failed' || isBeingDeleted;
+}
+
+/** One that is being deleted may still start a container again until it is gone. */
+function hasFinished({ phase }: PodFacts): boolean {
+  return phase === 'Succeeded' || phase === 'Failed';
 }
 
 /** Rounded up; more than can be counted exactly is as good as the largest number that can. */

@@ -220,3 +220,16 @@ test('a problem is told once for as long as it lasts, and again when it comes ba
   endpoint.answer = (_, response) => response.writeHead(500).end();
   t.deepEqual(await told(), ['the pods that URL knows']);
 });
+
+test('images that pods name are wanted until the pod has finished, those of pods that have not come yet too', async (t) => {
+  const wants = (name: string, image: string, phase: string) =>
+    apiPod(name, { containers: [{ name: 'app', image }] }, { status: { phase } });
+  const endpoint = await kubeletEndpoint(
+    t,
+    listing(wants('pending', 'new:1', 'Pending'), wants('web', 'web:1', 'Running'), wants('job', 'job:1', 'Succeeded')),
+  );
+  const path = manifests(t, { name: 'dns', spec: { containers: [{ name: 'dns', image: 'dns:1' }] } });
+  const pods = combinedPods({ limits, podsFrom: endpoint.url, staticPodPath: path, clock: new VirtualClock() });
+  const wanted = (await pods.wantedImages?.())?.map(({ pod, reference }) => `${pod} ${reference}`);
+  t.deepEqual(wanted?.toSorted(), ['default/dns dns:1', 'default/pending new:1', 'default/web web:1']);
+});

@@ -156,7 +156,6 @@ class ImageScene {
       volumes: askEveryContainer(this.#runtime),
       clock: this.#clock,
       rules: this.#rules,
-      keptByOperator: () => null,
       afterSpacePass: (kept) => {
         this.#hook = kept;
       },

@@ -1,0 +1,26 @@
+import type { Bytes } from '../units/units.js';
+import { bytesText } from './message.js';
+
+/** What is said of images that are kept, and of rules that keep none: under pressure and without it in the same words. */
+export type ImageNews =
+  /** A container names an image that nobody knows: it protects nothing. */
+  | { readonly kind: 'image-reference-unresolved'; readonly reference: string; readonly container: string }
+  /** A rule of the operator that fits no image, as written. */
+  | { readonly kind: 'protect-pattern-unused'; readonly pattern: string }
+  /** What was to be freed could not be, and unused images are kept by the operator's rules. */
+  | { readonly kind: 'protected-images-hold-space'; readonly images: number; readonly claimed: Bytes };
+
+/** News of images as a sentence for people. */
+export function imageNewsText(news: ImageNews): string {
+  switch (news.kind) {
+    case 'image-reference-unresolved':
+      return `container ${news.container.slice(0, 13)} names an image that is not listed: ${news.reference}`;
+    case 'protect-pattern-unused':
+      return `a rule that protects images fits none: ${news.pattern}`;
+    case 'protected-images-hold-space':
+      return (
+        `not enough could be freed, and ${news.images} unused ${news.images === 1 ? 'image is' : 'images are'} kept by ` +
+        `rules that protect images (${bytesText(news.claimed)} claimed)`
+      );
+  }
+}
