@@ -1,0 +1,127 @@
+import type { ContainerSpec, PodSpec } from '../../../src/eviction/pod-spec.js';
+import type { KillPod } from '../../../src/ports/kill.js';
+import type { MountsPort } from '../../../src/ports/mounts.js';
+import type { NodeStatsPort } from '../../../src/ports/node-stats.js';
+import type { PodRecord, PodsPort } from '../../../src/ports/pods.js';
+import { parseQuantity } from '../../../src/units/quantity.js';
+import { bytes, milliseconds } from '../../../src/units/units.js';
+import type { PodItem } from '../format/world-items.js';
+import type { LivingPod } from './inhabitants.js';
+import type { ScenarioWorld } from './scenario-world.js';
+
+/** Priority that the cluster gives the lower of its two critical classes. */
+const CRITICAL = 2_000_000_000;
+
+/** Looks at the filesystems of a scenario by path. */
+export function scenarioMounts(world: ScenarioWorld): MountsPort {
+  return {
+    async look(path) {
+      world.disks.settle();
+      const { exists, filesystem, readOnly } = world.places.of(path);
+      if (!exists) return { kind: 'missing', path, at: world.clock.now() };
+      return world.disks.look(path, filesystem, readOnly);
+    },
+  };
+}
+
+/** Nothing tells memory and processes here, and no kubelet runs. */
+export const NO_NODE_STATS: NodeStatsPort = {
+  read: async () => ({ memory: null, pids: null, problems: [] }),
+  kubeletRuns: async () => false,
+};
+
+/** The pods of a scenario: its list is complete. */
+export function scenarioPods(world: ScenarioWorld): PodsPort {
+  return {
+    async list(containers, sandboxes) {
+      world.disks.settle();
+      return world.pods.map((pod) => ({
+        ...podRecord(pod, specOf(pod.item, world)),
+        containers: containers.filter((each) => each.pod?.uid === pod.item.uid),
+        sandboxes: sandboxes.filter((each) => each.pod.uid === pod.item.uid),
+      }));
+    },
+  };
+}
+
+/** Tells the world what is asked of pods, and then has the real end of pods run in it. */
+export function watchedKill(world: ScenarioWorld): (kill: KillPod) => KillPod {
+  return (kill) =>
+    async function* watched(pod, grace, signal, hasten) {
+      world.endPod(pod.uid, Math.ceil(grace / 1_000));
+      const cut = () => {
+        world.endPod(pod.uid, 0);
+      };
+      hasten?.addEventListener('abort', cut, { once: true });
+      try {
+        return yield* kill(pod, grace, signal, hasten);
+      } finally {
+        hasten?.removeEventListener('abort', cut);
+      }
+    };
+}
+
+/**
+ * What the API server knows of a pod. There a whole pod asks for storage and is limited by its containers alone: what they do
+ * not say by themselves is said by one more of them.
+ */
+export function specOf(item: PodItem, world: ScenarioWorld): PodSpec {
+  const own = world.containers.filter(({ pod }) => pod?.uid === item.uid);
+  const limits = new Map(own.map(({ name, item: { limit } }) => [name, limit?.['ephemeral-storage'] ?? 0] as const));
+  const limited = [...limits.values()].reduce((sum, each) => sum + each, 0);
+  const rest: ContainerSpec = {
+    name: 'rest-of-the-pod',
+    kind: 'regular',
+    requests: storage(item.request?.['ephemeral-storage'] ?? 0),
+    limits: storage(Math.max(0, (item.limit?.['ephemeral-storage'] ?? 0) - limited)),
+  };
+  return {
+    containers: [
+      ...[...limits].map(
+        ([name, limit]): ContainerSpec => ({ name, kind: 'regular', requests: {}, limits: storage(limit) }),
+      ),
+      rest,
+    ],
+    podRequests: {},
+    podLimits: {},
+    overhead: {},
+    volumes: item.volumes.map(({ name, type, medium, sizeLimit }) =>
+      type === 'hostPath'
+        ? { kind: 'hostPath', name }
+        : {
+            kind: 'emptyDir',
+            name,
+            medium,
+            sizeLimit: sizeLimit === undefined ? null : parseQuantity(`${sizeLimit}`),
+          },
+    ),
+    tolerations: [],
+  };
+}
+
+function storage(amount: number): ContainerSpec['limits'] {
+  return amount === 0 ? {} : { 'ephemeral-storage': parseQuantity(`${amount}`) };
+}
+
+/** A pod's station, as its source tells it. */
+export function stationOf(item: PodItem): Pick<PodRecord, 'source' | 'isMirror' | 'priority'> {
+  return {
+    source: item.static ? 'file' : 'api',
+    isMirror: item.mirror,
+    priority: item.critical ? Math.max(item.priority, CRITICAL) : item.priority,
+  };
+}
+
+function podRecord({ item, identity, phase }: LivingPod, spec: PodSpec): Omit<PodRecord, 'containers' | 'sandboxes'> {
+  return {
+    ...identity,
+    ...stationOf(item),
+    storageRequest: bytes(item.request?.['ephemeral-storage'] ?? 0),
+    memoryRequest: null,
+    spec,
+    terminationGrace: milliseconds(item.terminationGrace * 1_000),
+    isFinished: phase === 'Succeeded' || phase === 'Failed',
+    annotations: item.annotations,
+    labels: {},
+  };
+}
