@@ -1,4 +1,4 @@
-import { splitFlags } from '../../../src/config/flags.js';
+import { decodeFlags, splitFlags } from '../../../src/config/flags.js';
 import type { LoadResult } from '../../../src/config/load.js';
 import type { Problem } from '../../../src/config/problem.js';
 import type { Profile, Settings } from '../../../src/config/settings.js';
@@ -17,6 +17,8 @@ const OF_THE_REST: ReadonlySet<string> = new Set([
   'RECLAIM_WITHOUT_THRESHOLD',
   'GRACE_WITHOUT_THRESHOLD',
 ]);
+/** The line beside the grace periods of a table. */
+const SOFT_LINE = '15%';
 const HUNDRED_GI = 107_374_182_400;
 
 /** Plays every row of a table by the loader, under one of the profiles. */
@@ -55,7 +57,9 @@ function formOf(text: string, rowsAre: TableScenario['rowsAre']): RawForm {
     case 'evictionHard[nodefs.available]':
       return { yaml: JSON.stringify({ evictionHard: entry, mergeDefaultEvictionSettings: true }) };
     case 'evictionSoftGracePeriod[nodefs.available]':
-      return { yaml: JSON.stringify({ evictionSoft: { 'nodefs.available': '15%' }, evictionSoftGracePeriod: entry }) };
+      return {
+        yaml: JSON.stringify({ evictionSoft: { 'nodefs.available': SOFT_LINE }, evictionSoftGracePeriod: entry }),
+      };
     case '--eviction-hard':
       return { flags: [`--eviction-hard=${text}`] };
     case 'flag':
@@ -134,8 +138,11 @@ function checkOthers(
 ): readonly Difference[] {
   const { ns, value, map } = row;
   const numbers = numbersOf(settings);
-  const grace = made(settings)?.urgency;
-  const duration = grace === undefined ? null : grace.kind === 'soft' ? grace.grace : 0;
+  // A soft one with a grace of zero is a hard one: that of the row is told by its line.
+  const soft = settings.thresholds.find(
+    ({ signal, limit }) => signal === 'nodefs.available' && isSame(limit, limitOf(SOFT_LINE)),
+  )?.urgency;
+  const duration = soft === undefined ? null : soft.kind === 'soft' ? soft.grace : 0;
   const limit = made(settings)?.limit;
   return [
     ...(ns === undefined
@@ -152,7 +159,11 @@ function checkOthers(
             value,
             limit?.kind === 'amount' ? Number(limit.quantity.nano) / 1e9 : (limit?.fraction ?? null),
           )),
-    ...(map === undefined ? [] : checkMap(`${path}: map`, map, settings.thresholds)),
+    ...(map === undefined
+      ? []
+      : rowsAre === 'flag'
+        ? checkFlagMap(`${path}: map`, map, row.in)
+        : checkMap(`${path}: map`, map, settings.thresholds)),
   ];
 }
 
@@ -205,6 +216,18 @@ function checkMap(
   );
   const isMore = hard.filter(({ signal }) => !Object.hasOwn(expected, signal));
   return holds(isMissing.length === 0 && isMore.length === 0, path, expected, hard);
+}
+
+/** What a flag says by itself, signal by signal. */
+function checkFlagMap(path: string, expected: Readonly<Record<string, string>>, flag: string): readonly Difference[] {
+  const maps = [...decodeFlags(splitFlags([flag]), 'reclaimd').layer.values()].flatMap((given) =>
+    given.kind === 'map' ? [Object.fromEntries([...given.entries].map(([name, { text }]) => [name, text]))] : [],
+  );
+  const isSaid = maps.some((map) => {
+    const names = new Set([...Object.keys(map), ...Object.keys(expected)]);
+    return [...names].every((name) => map[name] === expected[name]);
+  });
+  return holds(isSaid, path, expected, maps);
 }
 
 function shown({ severity, code, path, message }: Problem): string {

@@ -30,12 +30,18 @@ const DURATION_FLAGS = {
 
 /** Loads an effective configuration by the real loader: as a file of ours, and what only a flag can say by flags. */
 export function loadResolved(config: ResolvedConfig): LoadResult {
-  const { layout: _, containerGC, protectedImages, ...rest } = config;
+  const { layout: _, containerGC, protectedImages, ballast = '0', ...rest } = config;
   const durations = Object.keys(DURATION_FLAGS) as (keyof typeof DURATION_FLAGS)[];
   const isDuration = (key: string) => durations.some((each) => each === key);
   const entries = Object.entries(rest).filter(([key, value]) => value !== undefined && !isDuration(key));
   // JSON is YAML.
-  const text = JSON.stringify({ ...Object.fromEntries(entries), containerGC, protectedImages, podsFrom: PODS_FROM });
+  const text = JSON.stringify({
+    ...Object.fromEntries(entries),
+    containerGC,
+    protectedImages,
+    ballast,
+    podsFrom: PODS_FROM,
+  });
   return loadSettings({
     file: { path: 'reclaimd.yaml', text },
     flags: durations.flatMap((key) => {

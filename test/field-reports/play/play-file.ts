@@ -84,8 +84,7 @@ async function playConfig({ config, steps, expect }: ConfigScenario): Promise<re
 async function playRuntime({ config, steps, expect }: RuntimeScenario): Promise<readonly Difference[]> {
   const result = loadResolved(config);
   if (result.kind === 'refused') return refusal(result);
-  const { layout, ballast } = config;
-  return checkRuns(expect, await playSteps(steps, { settings: result.settings, layout, ballast }));
+  return checkRuns(expect, await playSteps(steps, { settings: result.settings, layout: config.layout }));
 }
 
 function checkRuns(expect: readonly Expectation[], records: readonly StepRecord[]): readonly Difference[] {

@@ -12,6 +12,7 @@ import type { AdmittedPodItem } from '../format/world-items.js';
 import { ScenarioFiles } from '../world/scenario-files.js';
 import {
   NO_NODE_STATS,
+  scenarioBallast,
   scenarioMounts,
   scenarioPods,
   specOf,
@@ -56,6 +57,7 @@ export class Process {
       files,
       logFiles: files,
       pods: scenarioPods(world),
+      ballast: scenarioBallast(world),
       kubeletRuns: () => false,
       aroundKill: watchedKill(world),
     });
@@ -94,7 +96,7 @@ export class Process {
   /** Ends without a warning: nothing of it goes on. */
   end(): void {
     this.#abort.abort();
-    this.#node.manager.stop();
+    this.#node.stop();
   }
 
   async #run(run: CollectorRun): Promise<void> {

@@ -1,6 +1,5 @@
 import type { Settings } from '../../../src/config/settings.js';
 import { deriveContainerfs } from '../../../src/eviction/containerfs.js';
-import { parseQuantity } from '../../../src/units/quantity.js';
 import { milliseconds } from '../../../src/units/units.js';
 import type { ScenarioLayout } from '../format/common.js';
 import type { Step } from '../format/steps.js';
@@ -13,17 +12,15 @@ import type { StepRecord } from './record.js';
 export interface RunFacts {
   readonly settings: Settings;
   readonly layout: ScenarioLayout;
-  /** Size of the ballast file, as a quantity; absent = none. */
-  readonly ballast?: string | undefined;
 }
 
 /** Plays the steps of a scenario, one after the other; answers with a record of each. */
 export async function playSteps(steps: readonly Step[], facts: RunFacts): Promise<readonly StepRecord[]> {
-  const { settings, layout, ballast } = facts;
+  const { settings, layout } = facts;
   const world = new ScenarioWorld({
     layout,
     rootDir: settings.rootDir,
-    ballast: ballast === undefined ? 0 : Number(parseQuantity(ballast).nano / 1_000_000_000n),
+    ballast: settings.ballast ?? 0,
   });
   const run = new Run(world, settings);
   const records: StepRecord[] = [];

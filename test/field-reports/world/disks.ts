@@ -94,7 +94,7 @@ export class Disks {
   }
 }
 
-/** A number that was above the total from the beginning stays what it was told to be. */
+/** Never above the total, nor below nothing; a number that was above from the beginning stays what it was told to be. */
 function risen(had: number, by: number, total: number): number {
-  return Math.max(had, Math.min(had + by, total));
+  return by < 0 ? Math.max(0, had + by) : Math.max(had, Math.min(had + by, total));
 }

@@ -1,8 +1,10 @@
 import type { ContainerSpec, PodSpec } from '../../../src/eviction/pod-spec.js';
+import type { BallastPort } from '../../../src/ports/ballast.js';
 import type { KillPod } from '../../../src/ports/kill.js';
 import type { MountsPort } from '../../../src/ports/mounts.js';
 import type { NodeStatsPort } from '../../../src/ports/node-stats.js';
 import type { PodRecord, PodsPort } from '../../../src/ports/pods.js';
+import { PortError } from '../../../src/ports/port-error.js';
 import { parseQuantity } from '../../../src/units/quantity.js';
 import { bytes, milliseconds } from '../../../src/units/units.js';
 import type { PodItem } from '../format/world-items.js';
@@ -26,9 +28,25 @@ export function scenarioMounts(world: ScenarioWorld): MountsPort {
 
 /** Nothing tells memory and processes here, and no kubelet runs. */
 export const NO_NODE_STATS: NodeStatsPort = {
-  read: async () => ({ memory: null, pids: null, problems: [] }),
+  read: async () => ({
+    memory: null,
+    podsMemory: { kind: 'absent', why: 'nobody reads it' },
+    pids: null,
+    problems: [],
+  }),
+  memoryUsage: (scope) => Promise.reject(new PortError(`Cannot read the use of memory as nothing tells it: ${scope}`)),
   kubeletRuns: async () => false,
 };
+
+/** The ballast files of a scenario: there from the beginning, one on each filesystem. */
+export function scenarioBallast(world: ScenarioWorld): BallastPort {
+  const at = (directory: string) => world.places.of(directory).filesystem;
+  return {
+    held: async (directory) => bytes(world.ballastOn(at(directory))),
+    release: async (directory) => bytes(world.releaseBallast(at(directory))),
+    resize: async (directory, size) => bytes(world.layBallast(at(directory), size)),
+  };
+}
 
 /** The pods of a scenario: its list is complete. */
 export function scenarioPods(world: ScenarioWorld): PodsPort {

@@ -46,11 +46,11 @@ export class ScenarioWorld {
   /** Ids of what left with a pod. */
   readonly #left = new Set<string>();
   readonly #frozen = new Map<string, Frozen>();
-  readonly #ballast: { readonly bytes: number; readonly released: Set<string> };
+  readonly #ballast: { readonly size: number; readonly held: Map<string, number> };
 
   constructor(facts: { readonly layout: ScenarioLayout; readonly rootDir: string; readonly ballast: number }) {
     this.places = new Places(facts.layout, facts.rootDir, this.disks);
-    this.#ballast = { bytes: facts.ballast, released: new Set() };
+    this.#ballast = { size: facts.ballast, held: new Map() };
   }
 
   /** Replaces the lists given. Ages count back from now. */
@@ -191,11 +191,26 @@ export class ScenarioWorld {
     if (!this.#leftPods.has(uid)) this.ending.set(uid, due);
   }
 
-  releaseBallast(filesystem: string): void {
+  /** What the ballast on a filesystem holds: it was there before the manager was. */
+  ballastOn(filesystem: string): number {
+    return this.#ballast.held.get(filesystem) ?? this.#ballast.size;
+  }
+
+  /** Answers how much was given back. */
+  releaseBallast(filesystem: string): number {
     this.journal.call('ReleaseBallast', null);
-    if (this.#ballast.released.has(filesystem)) return;
-    this.#ballast.released.add(filesystem);
-    this.#giveBack('ReleaseBallast', [[filesystem, { bytes: this.#ballast.bytes, inodes: 1 }]]);
+    const held = this.ballastOn(filesystem);
+    this.#ballast.held.set(filesystem, 0);
+    if (held > 0) this.#giveBack('ReleaseBallast', [[filesystem, { bytes: held, inodes: 1 }]]);
+    return held;
+  }
+
+  /** Answers how much is held then. */
+  layBallast(filesystem: string, size: number): number {
+    const held = this.ballastOn(filesystem);
+    this.#ballast.held.set(filesystem, size);
+    this.disks.give(filesystem, { bytes: held - size, inodes: held === 0 ? -1 : 0 });
+    return size;
   }
 
   /** Removes log files of one container; what the removal of the container is said to free comes with that alone. */
