@@ -20,6 +20,7 @@ import type { LogFilesPort } from '../ports/log-files.js';
 import type { MountsPort } from '../ports/mounts.js';
 import type { PodsPort } from '../ports/pods.js';
 import type { ContainerStatusRecord, RuntimePort } from '../ports/runtime.js';
+import type { BackOff } from '../reclaim/back-off.js';
 import type { ContainerCollectionDeps } from '../reclaim/container-collection.js';
 import { ContainerDeletor } from '../reclaim/container-deletor.js';
 import { gonePods } from '../reclaim/gone-pods.js';
@@ -45,6 +46,8 @@ export interface CollectingDeps {
   readonly logFiles: LogFilesPort;
   readonly mounts: MountsPort;
   readonly clock: Clock;
+  /** What is left alone for having failed, shared with collecting under pressure; absent = nothing is. */
+  readonly backOff?: BackOff;
   /** Shared with collecting under pressure. */
   readonly imageCollector: ImageCollector;
 }
@@ -121,7 +124,7 @@ export function imageKeepers(
 
 /** What the profiles decide images by, periodically and under pressure. */
 export function createImageCollector(
-  deps: Pick<CollectingDeps, 'settings' | 'policy' | 'runtime' | 'clock'> & ImageKeepers,
+  deps: Pick<CollectingDeps, 'settings' | 'policy' | 'runtime' | 'clock' | 'backOff'> & ImageKeepers,
 ): ImageCollector {
   const { settings, policy, runtime, clock, protector, claims } = deps;
   const isOurs = policy.name === 'reclaimd';
@@ -139,6 +142,7 @@ export function createImageCollector(
       runtimeHandlerAware: false,
     },
     protector,
+    ...(deps.backOff === undefined ? {} : { backOff: deps.backOff }),
     ...(isOurs ? { claims: claimsBeside(settings.sandboxImage, claims) } : {}),
     alsoInUse: usersBeside({ sandboxImage: settings.sandboxImage, byName: isOurs }),
     measuresFreed: isOurs,
@@ -162,6 +166,7 @@ function containerCollection(deps: CollectingDeps, kubeletRuns: () => Promise<bo
     keepsUnverified: policy.name === 'reclaimd',
     createdCountsAsDead: policy.gc.createdCountsAsDead,
     ownerScope: settings.ownerScope,
+    ...(deps.backOff === undefined ? {} : { backOff: deps.backOff }),
   };
 }
 

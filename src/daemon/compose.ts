@@ -13,12 +13,14 @@ import type { NodeStatsPort } from '../ports/node-stats.js';
 import type { PodRecord, PodsPort } from '../ports/pods.js';
 import type { RuntimePort } from '../ports/runtime.js';
 import type { AdmissionGuard } from '../reclaim/admission-guard.js';
+import { BackOff } from '../reclaim/back-off.js';
 import { Ballast } from '../reclaim/ballast.js';
 import { createContainerGC } from '../reclaim/container-gc.js';
 import { createImageGC } from '../reclaim/image-gc.js';
 import { createKillPodNow } from '../reclaim/kill-pod-now.js';
 import { measurePodStorage } from '../reclaim/pod-storage.js';
 import { measurePods } from '../reclaim/pod-usage.js';
+import { watchedRuntime } from '../reclaim/watched-runtime.js';
 import {
   type Collecting,
   type CollectorRuns,
@@ -70,12 +72,15 @@ const KUBELET_EVICTS = 'a kubelet runs on this node and evicts pods itself (evic
 
 /** Makes what works on a node out of the settings and the ports: everything but the ports themselves is the same everywhere. */
 export function composeNode(settings: Settings, ports: NodePorts): ComposedNode {
-  const { clock, runtime, mounts, nodeStats, files, pods, aroundKill = (kill: KillPod) => kill } = ports;
+  const { clock, mounts, nodeStats, files, pods, aroundKill = (kill: KillPod) => kill } = ports;
   const policy = POLICIES[settings.profile];
+  const backOff = policy.gc.failedRemovals === 'back-off' ? new BackOff(clock) : null;
+  const runtime = backOff === null ? ports.runtime : watchedRuntime(ports.runtime, backOff);
+  const resting = backOff === null ? {} : { backOff };
   const { rootDir, podLogsDir } = settings;
   const podVolumesDir = `${rootDir}/pods`;
   const keepers = imageKeepers(settings, runtime, ports.imageConfigs ?? null, pods);
-  const imageCollector = createImageCollector({ settings, policy, runtime, clock, ...keepers });
+  const imageCollector = createImageCollector({ settings, policy, runtime, clock, ...keepers, ...resting });
   const imageGC = createImageGC({
     collector: imageCollector,
     runtime,
@@ -86,6 +91,7 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
     protector: keepers.protector,
     // The kubelet asks neither pods nor the runtime.
     ...(policy.name === 'reclaimd' ? { claims: keepers.claims } : {}),
+    ...resting,
   });
   // The runtime knows no limits: without another source of pods every pass would list them for nothing.
   const limitsAreKnown = settings.podsFrom !== null || settings.staticPodPath !== null;
@@ -113,6 +119,7 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
       limits: settings.containerGC,
       podLogsDir,
       ownerScope: settings.ownerScope,
+      ...resting,
     }),
     killPod: aroundKill(
       createKillPodNow({
@@ -141,7 +148,7 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
     cadence: settings.sampling,
     fullWithin: settings.collectWhenFullWithin,
   });
-  const collectingDeps = { ...ports, settings, policy, imageCollector };
+  const collectingDeps = { ...ports, runtime, settings, policy, imageCollector, ...resting };
   return {
     manager,
     guard: admissionGuard(settings, { looker, clock }),

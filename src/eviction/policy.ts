@@ -70,6 +70,8 @@ export interface Policy {
     readonly youngImages: 'kept' | 'last';
     /** Whether nodefs pressure on a node with an image disk collects dead containers. */
     readonly nodefsOnImageDisk: 'nothing' | 'containers';
+    /** What becomes of an object whose removal failed or had no effect. */
+    readonly failedRemovals: 'tried-each-time' | 'back-off';
     /** How many removals run at a time under pressure. */
     readonly concurrency: number;
     /** Whether freed space that comes back late is waited for. */
@@ -120,6 +122,7 @@ export const POLICIES = {
       deadContainers: 'finished-and-over-limits',
       youngImages: 'kept',
       nodefsOnImageDisk: 'nothing',
+      failedRemovals: 'tried-each-time',
       concurrency: 1,
       waitsForSpace: false,
       createdCountsAsDead: true,
@@ -161,6 +164,7 @@ export const POLICIES = {
       deadContainers: 'all-dead',
       youngImages: 'last',
       nodefsOnImageDisk: 'containers',
+      failedRemovals: 'back-off',
       concurrency: 4,
       waitsForSpace: true,
       createdCountsAsDead: false,

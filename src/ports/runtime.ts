@@ -112,6 +112,7 @@ export interface RuntimeIdentity {
  * - `busy`: the object is being changed by another call ("already in removing state").
  * - `still-running`: a removal was refused as the container is believed to run: on a full disk it may be dead, its exit not recorded.
  * - `no-space`: the runtime itself found the disk full.
+ * - `without-effect`: the call succeeded, and what it was to remove is still there.
  * - `failed`: anything else.
  */
 export type RuntimeErrorKind =
@@ -125,6 +126,7 @@ export type RuntimeErrorKind =
   | 'busy'
   | 'still-running'
   | 'no-space'
+  | 'without-effect'
   | 'failed';
 
 /** A failed runtime call. `call` is the CRI method, `target` the id it was about, if any. */

@@ -3,6 +3,7 @@ import { type OwnerScope, withinScope } from '../gc/owner-scope.js';
 import { type ContainerLimits, planContainers } from '../gc/plan-containers.js';
 import { planSandboxes } from '../gc/plan-sandboxes.js';
 import type { RuntimePort } from '../ports/runtime.js';
+import type { BackOff } from './back-off.js';
 import { collectOne } from './collect-one.js';
 import { collectPodLogs, type PodLogsDeps } from './pod-logs-gc.js';
 import { messageOf, toError } from './removal.js';
@@ -25,6 +26,8 @@ export interface ContainerCollectionDeps extends RemoveContainerDeps, PodLogsDep
   readonly createdCountsAsDead: boolean;
   /** Whose garbage goes; absent = everybody's. */
   readonly ownerScope?: OwnerScope;
+  /** What is left alone for having failed; absent = nothing is. */
+  readonly backOff?: BackOff;
 }
 
 /** A step that failed. */
@@ -60,6 +63,10 @@ export async function* collectContainers(
   return failed;
 }
 
+function isResting({ backOff }: ContainerCollectionDeps, id: string): boolean {
+  return (backOff?.reason(id) ?? null) !== null;
+}
+
 async function* evictContainers(
   deps: ContainerCollectionDeps,
   finishedPodsToo: boolean,
@@ -85,7 +92,7 @@ async function* evictContainers(
   for (const { item, why } of withinScope(deps.ownerScope ?? 'all', plan)) {
     if (signal.aborted) return null;
     const container = byId.get(item.id);
-    if (container === undefined) continue;
+    if (container === undefined || isResting(deps, item.id)) continue;
     const { pod } = container;
     const label = pod === null ? container.name : `${pod.namespace}/${pod.name}/${container.name}`;
     const subject: GcSubject = { what: 'container', id: container.id, label, reason: why, claimed: null };
@@ -109,6 +116,7 @@ async function* evictSandboxes(
   const plan = planSandboxes(sandboxes, containers, pods, finishedPodsToo);
   for (const { item, why } of withinScope(deps.ownerScope ?? 'all', plan)) {
     if (signal.aborted) return null;
+    if (isResting(deps, item.id)) continue;
     const label = `${item.pod.namespace}/${item.pod.name}`;
     const subject: GcSubject = { what: 'sandbox', id: item.id, label, reason: why, claimed: null };
     yield await collectOne(clock, subject, async () => {

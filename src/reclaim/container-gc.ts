@@ -8,6 +8,7 @@ import type { FilesPort } from '../ports/files.js';
 import type { PodRecord, PodsPort } from '../ports/pods.js';
 import type { ContainerRecord, ContainerStatusRecord, RuntimePort } from '../ports/runtime.js';
 import { milliseconds } from '../units/units.js';
+import type { BackOff } from './back-off.js';
 import { layerUsage } from './layer-usage.js';
 import { PlannedRemoval, type Remover } from './planned-removal.js';
 import { carryOut, failureOf, messageOf, type Removal, toError } from './removal.js';
@@ -36,6 +37,8 @@ export interface ContainerGcDeps {
   readonly podLogsDir: string;
   /** Whose garbage goes; absent = everybody's. */
   readonly ownerScope?: OwnerScope;
+  /** What is left alone for having failed; absent = nothing is. */
+  readonly backOff?: BackOff;
 }
 
 /** Grace for a container whose state the runtime does not know, before it is removed: the kubelet's smallest. */
@@ -98,10 +101,13 @@ async function plan(deps: ContainerGcDeps, run: ReclaimRun): Promise<ContainerPl
     createdCountsAsDead: run.policy.gc.createdCountsAsDead,
     now: clock.wall(),
   });
-  const plannedContainers = withinScope(scope, everyContainer);
+  const isResting = (id: string) => (deps.backOff?.reason(id) ?? null) !== null;
+  const plannedContainers = withinScope(scope, everyContainer).filter(({ item }) => !isResting(item.id));
   const going = new Set(plannedContainers.map(({ item }) => item));
   const staying = containers.filter((each) => !going.has(each));
-  const sandboxPlan = withinScope(scope, planSandboxes(sandboxes, staying, answers, true));
+  const sandboxPlan = withinScope(scope, planSandboxes(sandboxes, staying, answers, true)).filter(
+    ({ item }) => !isResting(item.id),
+  );
   const removeContainer = containerRemover(deps, run);
   const removeSandbox = sandboxRemover(runtime);
   return {

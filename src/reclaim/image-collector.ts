@@ -23,6 +23,7 @@ import type { Clock } from '../ports/clock.js';
 import type { ContainerRecord, ImageRecord, RuntimePort } from '../ports/runtime.js';
 import { groupBy } from '../units/group-by.js';
 import { bytes, elapsed, type Instant } from '../units/units.js';
+import type { BackOff } from './back-off.js';
 import { firstSeenIn, type ImageProtector, keptByRules } from './image-protector.js';
 import type {
   CandidateList,
@@ -50,6 +51,8 @@ export interface ImageCollectorDeps {
   readonly rules: ImageRules;
   /** Rules of the operator, who keeps images whatever the kubelet would do; absent = none. */
   readonly protector?: ImageProtector;
+  /** What is left alone for having failed; absent = nothing is. */
+  readonly backOff?: BackOff;
   /** Who else uses images, asked in each detection of a profile that goes by names; absent = nobody. See `claimsBeside`. */
   readonly claims?: ClaimsOnImages;
   /** Users beside those that the kubelet's look at exact ids finds; none unless given. */
@@ -140,12 +143,16 @@ export class ImageCollector {
       kind: 'listed',
       list: {
         ...detected.list,
-        candidates: candidates.filter((each) => !kept.has(each.id)),
+        candidates: candidates.filter((each) => !kept.has(each.id) && !this.#isResting(each.id)),
         keptByRules: candidates.filter((each) => kept.has(each.id)),
         // Of two entries of one id the first gives the name.
         labels: new Map(images.toReversed().map((each) => [each.id, imageLabel(each)])),
       },
     };
+  }
+
+  #isResting(id: string): boolean {
+    return (this.#deps.backOff?.reason(id) ?? null) !== null;
   }
 
   /** Removes what was not used for longer than the maximum age. Answers with the candidates that are left. */

@@ -7,6 +7,7 @@ import type { Clock } from '../ports/clock.js';
 import type { ContainerRecord, ImageRecord, RuntimePort } from '../ports/runtime.js';
 import { groupBy } from '../units/group-by.js';
 import type { Instant, Milliseconds } from '../units/units.js';
+import type { BackOff } from './back-off.js';
 import type { ImageClaims } from './image-claims.js';
 import { ImageCollector } from './image-collector.js';
 import { askEveryContainer } from './image-mounts.js';
@@ -44,6 +45,8 @@ export interface ImageGcDeps {
   readonly claims?: ImageClaims;
   /** What remembers when images were used; share it with periodic collecting. One of its own unless given, that asks by name. */
   readonly collector?: ImageCollector;
+  /** What is left alone for having failed; absent = nothing is. */
+  readonly backOff?: BackOff;
 }
 
 /**
@@ -141,7 +144,7 @@ export function createImageGC(deps: ImageGcDeps): ImageGC {
     return planImages({
       images,
       use,
-      protectedBy: protection.by,
+      protectedBy: (image) => protection.by(image) ?? deps.backOff?.reason(image.id) ?? null,
       history: known,
       minAge: deps.minAge,
       youngLast: run.isHard && run.policy.gc.youngImages === 'last',

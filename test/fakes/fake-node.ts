@@ -12,6 +12,7 @@ import { createLooker } from '../../src/manager/look.js';
 import type { CycleDeps } from '../../src/manager/pass.js';
 import { createMemory, type Memory } from '../../src/manager/state-keeper.js';
 import type { StorePort } from '../../src/ports/store.js';
+import { BackOff } from '../../src/reclaim/back-off.js';
 import { Ballast } from '../../src/reclaim/ballast.js';
 import { createContainerGC } from '../../src/reclaim/container-gc.js';
 import { ImageCollector } from '../../src/reclaim/image-collector.js';
@@ -20,6 +21,7 @@ import { createImageVolumes } from '../../src/reclaim/image-volumes.js';
 import { createKillPodNow } from '../../src/reclaim/kill-pod-now.js';
 import { LateSpace } from '../../src/reclaim/late-space.js';
 import { measurePods } from '../../src/reclaim/pod-usage.js';
+import { watchedRuntime } from '../../src/reclaim/watched-runtime.js';
 import { bytes, type Milliseconds, milliseconds } from '../../src/units/units.js';
 import { FakeBallast } from './fake-ballast.js';
 import { FakeFiles } from './fake-files.js';
@@ -86,14 +88,27 @@ export class FakeNode {
     const memory = wishes.store === undefined ? null : createMemory(wishes.store, clock);
     const collector = memory === null ? {} : { collector: collectorOf(runtime, memory, wishes) };
     const dirs = { podLogsDir: PATHS.logs, podVolumesDir: PATHS.volumes };
+    const { failedRemovals } = POLICIES[wishes.profile ?? 'reclaimd'].gc;
+    const backOff = failedRemovals === 'back-off' ? new BackOff(clock) : null;
+    const watched = backOff === null ? runtime : watchedRuntime(runtime, backOff);
+    const resting = backOff === null ? {} : { backOff };
     this.deps = {
       clock,
-      runtime,
+      runtime: watched,
       pods,
       looker: createLooker({ mounts, nodeStats, runtime, clock, rootDir: PATHS.root }),
-      containerGC: createContainerGC({ runtime, pods, files, clock, limits: wishes.limits ?? NO_LIMITS, ...dirs }),
+      containerGC: createContainerGC({
+        runtime: watched,
+        pods,
+        files,
+        clock,
+        limits: wishes.limits ?? NO_LIMITS,
+        ...dirs,
+        ...resting,
+      }),
       imageGC: createImageGC({
-        runtime,
+        ...resting,
+        runtime: watched,
         clock,
         minAge: wishes.minAge ?? milliseconds(0),
         sandboxImage: wishes.sandboxImage ?? null,
@@ -102,7 +117,7 @@ export class FakeNode {
       }),
       ...(memory === null ? {} : { keeper: memory.keeper }),
       killPod: createKillPodNow({
-        runtime,
+        runtime: watched,
         files,
         clock,
         podLogsDir: PATHS.logs,
