@@ -32,6 +32,7 @@ import { ImageProtector } from '../reclaim/image-protector.js';
 import { claimsBeside, usersBeside } from '../reclaim/image-users.js';
 import { createImageVolumes } from '../reclaim/image-volumes.js';
 import { LogRotation } from '../reclaim/log-rotation.js';
+import type { RememberedImages } from '../reclaim/remembered-images.js';
 import { containerLogs } from '../reclaim/remove-container.js';
 import { milliseconds } from '../units/units.js';
 import type { KubeletWatch } from './kubelet-watch.js';
@@ -124,9 +125,13 @@ export function imageKeepers(
 
 /** What the profiles decide images by, periodically and under pressure. */
 export function createImageCollector(
-  deps: Pick<CollectingDeps, 'settings' | 'policy' | 'runtime' | 'clock' | 'backOff'> & ImageKeepers,
+  deps: Pick<CollectingDeps, 'settings' | 'policy' | 'runtime' | 'clock' | 'backOff'> &
+    ImageKeepers & {
+      /** What is known of images from earlier lives of the process; absent or null = nothing. */
+      readonly remembered?: RememberedImages | null;
+    },
 ): ImageCollector {
-  const { settings, policy, runtime, clock, protector, claims } = deps;
+  const { settings, policy, runtime, clock, protector, claims, remembered = null } = deps;
   const isOurs = policy.name === 'reclaimd';
   return new ImageCollector({
     runtime,
@@ -146,6 +151,7 @@ export function createImageCollector(
     ...(isOurs ? { claims: claimsBeside(settings.sandboxImage, claims) } : {}),
     alsoInUse: usersBeside({ sandboxImage: settings.sandboxImage, byName: isOurs }),
     measuresFreed: isOurs,
+    ...(remembered === null ? {} : { remembered }),
   });
 }
 

@@ -2,6 +2,7 @@ import type { Settings } from '../config/settings.js';
 import { POLICIES } from '../eviction/policy.js';
 import { createLooker } from '../manager/look.js';
 import { createManager, type Manager } from '../manager/manager.js';
+import type { Memory } from '../manager/state-keeper.js';
 import type { BallastPort } from '../ports/ballast.js';
 import type { Clock } from '../ports/clock.js';
 import type { FilesPort } from '../ports/files.js';
@@ -46,6 +47,8 @@ export interface NodePorts {
   readonly ballast?: BallastPort;
   /** Tells what images say of themselves, for rules on labels; absent = nobody does. */
   readonly imageConfigs?: ImageConfigsPort;
+  /** What outlives the process; absent = nothing does. The kubelet profile forgets in any case. */
+  readonly memory?: Memory;
   /** Whether a kubelet runs beside us, as last looked for. */
   kubeletRuns(): boolean;
   /** Stands between the manager and the ends of pods: one that watches what is asked of a node in memory. */
@@ -80,7 +83,9 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
   const { rootDir, podLogsDir } = settings;
   const podVolumesDir = `${rootDir}/pods`;
   const keepers = imageKeepers(settings, runtime, ports.imageConfigs ?? null, pods);
-  const imageCollector = createImageCollector({ settings, policy, runtime, clock, ...keepers, ...resting });
+  const memory = policy.name === 'reclaimd' ? (ports.memory ?? null) : null;
+  const remembered = memory?.images ?? null;
+  const imageCollector = createImageCollector({ settings, policy, runtime, clock, ...keepers, ...resting, remembered });
   const imageGC = createImageGC({
     collector: imageCollector,
     runtime,
@@ -106,6 +111,7 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
   });
   const manager = createManager({
     clock,
+    ...(memory === null ? {} : { keeper: memory.keeper }),
     runtime,
     pods,
     imageGC,

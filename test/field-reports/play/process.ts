@@ -8,6 +8,7 @@ import type { EvictionEvent } from '../../../src/eviction/event.js';
 import type { EvictionState } from '../../../src/eviction/state.js';
 import type { GcEvent } from '../../../src/gc/gc-event.js';
 import type { CollectorRun } from '../../../src/manager/periodic-gc.js';
+import type { StorePort } from '../../../src/ports/store.js';
 import type { AdmittedPodItem } from '../format/world-items.js';
 import { ScenarioFiles } from '../world/scenario-files.js';
 import {
@@ -21,6 +22,7 @@ import {
 } from '../world/scenario-ports.js';
 import { ScenarioRuntime } from '../world/scenario-runtime.js';
 import type { ScenarioWorld } from '../world/scenario-world.js';
+import { type ImageSeeds, seededMemory } from './image-memory.js';
 
 /** A message of the product, as its log has it. */
 export interface Message {
@@ -35,6 +37,12 @@ export interface Told {
   readonly messages: Message[];
 }
 
+/** What an earlier life of the process has left. */
+export interface Past {
+  readonly store: StorePort;
+  readonly seeds: ImageSeeds;
+}
+
 /** The product as one process: everything in it is the real thing, composed as the daemon composes it. */
 export class Process {
   readonly #node: ComposedNode;
@@ -43,10 +51,14 @@ export class Process {
   readonly #abort = new AbortController();
   told: Told = nothingTold();
 
+  readonly #memory: ReturnType<typeof seededMemory>;
+
   constructor(
     readonly world: ScenarioWorld,
     settings: Settings,
+    past: Past,
   ) {
+    this.#memory = seededMemory(past.store, world.clock, past.seeds);
     const files = new ScenarioFiles(world, settings.rootDir);
     const runtime = new ScenarioRuntime(world, settings.runtimeRequestTimeout);
     this.#node = composeNode(settings, {
@@ -58,6 +70,7 @@ export class Process {
       logFiles: files,
       pods: scenarioPods(world),
       ballast: scenarioBallast(world),
+      memory: this.#memory,
       kubeletRuns: () => false,
       aroundKill: watchedKill(world),
     });
@@ -68,6 +81,11 @@ export class Process {
 
   get state(): EvictionState {
     return this.#node.manager.state;
+  }
+
+  /** Begins: what an earlier life has left is read. */
+  async start(): Promise<void> {
+    await this.#memory.load();
   }
 
   /** One pass of the eviction loop. */

@@ -1,11 +1,13 @@
 import type { Settings } from '../../../src/config/settings.js';
 import { deriveContainerfs } from '../../../src/eviction/containerfs.js';
 import { milliseconds } from '../../../src/units/units.js';
+import { FakeStore } from '../../fakes/fake-store.js';
 import type { ScenarioLayout } from '../format/common.js';
 import type { Step } from '../format/steps.js';
 import { StepJournal } from '../world/journal.js';
 import { ScenarioWorld } from '../world/scenario-world.js';
-import { type Message, nothingTold, Process } from './process.js';
+import { ImageSeeds } from './image-memory.js';
+import { type Message, nothingTold, type Past, Process } from './process.js';
 import type { StepRecord } from './record.js';
 
 /** What a scenario runs with. */
@@ -34,6 +36,7 @@ export async function playSteps(steps: readonly Step[], facts: RunFacts): Promis
 
 class Run {
   process: Process;
+  readonly past: Past = { store: new FakeStore(), seeds: new ImageSeeds() };
   readonly #evicted = new Set<string>();
   readonly #graces = new Map<string, number>();
   readonly #messages: Message[] = [];
@@ -43,7 +46,7 @@ class Run {
     readonly world: ScenarioWorld,
     readonly settings: Settings,
   ) {
-    this.process = new Process(world, settings);
+    this.process = new Process(world, settings, this.past);
   }
 
   async play(step: Step): Promise<StepRecord> {
@@ -81,10 +84,11 @@ class Run {
     const { world, process } = this;
     switch (step.op) {
       case 'start':
-        return;
+        return process.start();
       case 'restart':
         process.end();
-        this.process = new Process(world, this.settings);
+        this.process = new Process(world, this.settings, this.past);
+        await this.process.start();
         return;
       case 'clock':
         if (step.wallJump !== undefined) world.clock.jumpWall(step.wallJump);
@@ -96,6 +100,7 @@ class Run {
         return;
       case 'world':
         world.settleIn(step);
+        if (step.images !== undefined) this.past.seeds.sow(step.images, world.clock);
         return;
       case 'cri':
         world.places.cri = step.ImageFsInfo;
