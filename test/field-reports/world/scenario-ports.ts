@@ -59,6 +59,12 @@ export function scenarioPods(world: ScenarioWorld): PodsPort {
         sandboxes: sandboxes.filter((each) => each.pod.uid === pod.item.uid),
       }));
     },
+    async wantedImages() {
+      world.disks.settle();
+      return world.pods
+        .filter(({ phase }) => !isFinished(phase))
+        .flatMap(({ item }) => item.imagesWanted.map((reference) => ({ reference, pod: item.name })));
+    },
   };
 }
 
@@ -138,8 +144,12 @@ function podRecord({ item, identity, phase }: LivingPod, spec: PodSpec): Omit<Po
     memoryRequest: null,
     spec,
     terminationGrace: milliseconds(item.terminationGrace * 1_000),
-    isFinished: phase === 'Succeeded' || phase === 'Failed',
+    isFinished: isFinished(phase),
     annotations: item.annotations,
     labels: {},
   };
+}
+
+function isFinished(phase: PodItem['phase']): boolean {
+  return phase === 'Succeeded' || phase === 'Failed';
 }
