@@ -114,6 +114,11 @@ function shownValues(settings: Settings): Partial<Readonly<Record<Name, Shown>>>
     'containerGC.minAge': durationText(containerGC.minAge),
     'containerGC.maxPerPodContainer': containerGC.maxPerPodContainer,
     'containerGC.maxContainers': containerGC.maxContainers,
+    'containerGC.rules': containerGC.rules,
+    containerLogLinksDir:
+      settings.containerLogLinksDir.kind === 'path'
+        ? settings.containerLogLinksDir.path
+        : settings.containerLogLinksDir.kind,
     containerLogMaxSize: containerLogs.limits?.maxSizeBytes ?? null,
     containerLogMaxFiles: containerLogs.limits?.maxFiles ?? null,
     containerLogMaxWorkers: containerLogs.workers,

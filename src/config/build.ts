@@ -58,6 +58,7 @@ export function buildSettings(effective: Effective, profile: Profile): Built {
       minAge: millisecondsOf(read.duration('containerGC.minAge')),
       maxPerPodContainer: limitOrNull(read.integer('containerGC.maxPerPodContainer')),
       maxContainers: limitOrNull(read.integer('containerGC.maxContainers')),
+      rules: read.choice('containerGC.rules', ['current', 'docker-era'], 'current'),
     },
     ...collectingOf(read),
     sandboxImage: read.text('sandboxImage'),

@@ -8,7 +8,9 @@ import type { Settings } from './settings.js';
 const SHORTEST_MONITOR_INTERVAL = 3_000_000_000n;
 
 /** The settings of what goes on without pressure: which loops run, and how logs are rotated. */
-export function collectingOf(read: SettingReader): Pick<Settings, 'periodicCollection' | 'containerLogs'> {
+export function collectingOf(
+  read: SettingReader,
+): Pick<Settings, 'periodicCollection' | 'containerLogs' | 'containerLogLinksDir'> {
   return {
     periodicCollection: {
       containers: read.choice('periodicCollection.containers', ['auto', 'never'], 'auto'),
@@ -16,7 +18,14 @@ export function collectingOf(read: SettingReader): Pick<Settings, 'periodicColle
       logRotation: read.choice('periodicCollection.logRotation', ['auto', 'never'], 'auto'),
     },
     containerLogs: containerLogsOf(read),
+    containerLogLinksDir: logLinksOf(read),
   };
+}
+
+function logLinksOf(read: SettingReader): Settings['containerLogLinksDir'] {
+  const value = read.text('containerLogLinksDir') ?? 'auto';
+  if (value === 'auto' || value === 'none') return { kind: value };
+  return { kind: 'path', path: read.path('containerLogLinksDir') ?? value };
 }
 
 const CODES = {

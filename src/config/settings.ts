@@ -22,7 +22,15 @@ export interface ContainerGcSettings {
   readonly maxPerPodContainer: number | null;
   /** Dead ones kept in all; null = no limit. */
   readonly maxContainers: number | null;
+  /** Whose rules the periodic run follows: those of today, or those from before CRI. */
+  readonly rules: 'current' | 'docker-era';
 }
+
+/** Where links to container logs lie: as the kubelet has them (`/var/log/containers` where pods log in `/var/log/pods`), nowhere, or elsewhere. */
+export type LogLinksSetting =
+  | { readonly kind: 'auto' }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'path'; readonly path: string };
 
 /** Which loops run without pressure. `auto`: on a node where no kubelet was seen, since a kubelet does the same. */
 export interface PeriodicCollectionSettings {
@@ -132,6 +140,7 @@ export interface Settings {
   readonly containerGC: ContainerGcSettings;
   readonly periodicCollection: PeriodicCollectionSettings;
   readonly containerLogs: ContainerLogSettings;
+  readonly containerLogLinksDir: LogLinksSetting;
   /** The image that sandboxes run on, as the runtime's configuration names it; null = the runtime's pinning must do. */
   readonly sandboxImage: string | null;
   /** Patterns of images that are never removed. */

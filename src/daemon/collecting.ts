@@ -5,6 +5,7 @@ import { parseLabelRule } from '../gc/image-pattern.js';
 import { LOG_LINKS_DIR } from '../gc/log-link.js';
 import { keptByDeletor } from '../gc/plan-deletions.js';
 import { cleanAfterDeaths } from '../manager/clean-after-death.js';
+import { dockerEraGcRun } from '../manager/docker-era-run.js';
 import {
   type CollectorRun,
   containerGcLoop,
@@ -90,7 +91,7 @@ export interface CollectorRuns {
 /** The runs that the loops make, for who has them run by hand. */
 export function collectorRuns(deps: CollectingDeps, kubeletRuns: () => Promise<boolean>): CollectorRuns {
   return {
-    containers: containerGcRun(containerCollection(deps, kubeletRuns)),
+    containers: containerRun(deps, containerCollection(deps, kubeletRuns)),
     images: imageGcRun(imageCollection(deps)),
   };
 }
@@ -158,7 +159,7 @@ export function createImageCollector(
 function containerCollection(deps: CollectingDeps, kubeletRuns: () => Promise<boolean>): ContainerCollectionDeps {
   const { settings, policy, runtime, files, logFiles, clock } = deps;
   const { podLogsDir, containerGC: limits } = settings;
-  const logLinksDir = podLogsDir === USUAL_POD_LOGS_DIR ? LOG_LINKS_DIR : null;
+  const logLinksDir = logLinksDirOf(settings);
   return {
     runtime,
     files,
@@ -176,16 +177,38 @@ function containerCollection(deps: CollectingDeps, kubeletRuns: () => Promise<bo
   };
 }
 
+/** One run by the rules that the settings name. */
+function containerRun({ settings, policy }: CollectingDeps, collection: ContainerCollectionDeps): CollectorRun {
+  return settings.containerGC.rules === 'docker-era'
+    ? dockerEraGcRun(collection, policy.gc.dockerEra === 'careful')
+    : containerGcRun(collection);
+}
+
+/** Where links to container logs lie; null = nobody looks after them. */
+function logLinksDirOf({ containerLogLinksDir, podLogsDir }: Settings): string | null {
+  switch (containerLogLinksDir.kind) {
+    case 'auto':
+      return podLogsDir === USUAL_POD_LOGS_DIR ? LOG_LINKS_DIR : null;
+    case 'none':
+      return null;
+    case 'path':
+      return containerLogLinksDir.path;
+  }
+}
+
 function containerLoops(deps: CollectingDeps, kubelet: KubeletWatch, signal: AbortSignal): readonly Loop[] {
   const { settings, policy, runtime, clock } = deps;
   const removing = containerCollection(deps, () => kubelet.look());
-  const { limits, answers } = removing;
+  const { limits } = removing;
+  const answers = (each: AbortSignal) => removing.answers(each);
   // The kubelet keeps one after a death whatever the limits say. All that an operator wants kept, and what is too young, stays.
   const keepsToLimits = policy.name === 'reclaimd';
   const mayClean = limits.maxPerPodContainer !== null && limits.minAge === 0;
-  const loops = [containerGcLoop(removing, signal)];
+  const loops = [containerGcLoop(containerRun(deps, removing), clock, signal)];
   // A death leaves something of a pod that is still there.
-  if ((keepsToLimits && !mayClean) || settings.ownerScope !== 'all') return loops;
+  // The rules from before CRI know no clean-up after a death.
+  const isOfOldRules = settings.containerGC.rules === 'docker-era';
+  if ((keepsToLimits && !mayClean) || settings.ownerScope !== 'all' || isOfOldRules) return loops;
   const deletor = new ContainerDeletor({ ...removing, kept: keptByDeletor(limits.maxPerPodContainer) });
   const noticing = keepsToLimits ? { pause: DEATHS_NOTICED_WITHIN } : {};
   return [...loops, deletor.run(signal), cleanAfterDeaths({ runtime, deletor, clock, answers, ...noticing }, signal)];

@@ -78,6 +78,8 @@ export interface Policy {
     readonly waitsForSpace: boolean;
     /** Whether unfinished starts (state `created`) count as dead at any age. */
     readonly createdCountsAsDead: boolean;
+    /** How the collector from before CRI runs where it is asked for: to the letter, or sparing what is not sure to be dead. */
+    readonly dockerEra: 'as-it-was' | 'careful';
   };
 }
 
@@ -126,6 +128,7 @@ export const POLICIES = {
       concurrency: 1,
       waitsForSpace: false,
       createdCountsAsDead: true,
+      dockerEra: 'as-it-was',
     },
   },
   reclaimd: {
@@ -168,6 +171,7 @@ export const POLICIES = {
       concurrency: 4,
       waitsForSpace: true,
       createdCountsAsDead: false,
+      dockerEra: 'careful',
     },
   },
 } as const satisfies Record<ProfileName, Policy>;

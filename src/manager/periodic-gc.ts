@@ -42,8 +42,8 @@ export async function* runPeriodically(
 }
 
 /** The loop of containers: dead ones beyond the limits, idle sandboxes, logs of gone pods. */
-export function containerGcLoop(deps: ContainerCollectionDeps, signal: AbortSignal): AsyncGenerator<GcEvent, void> {
-  return runPeriodically('container', containerGcRun(deps), CONTAINER_GC_PERIOD, deps.clock, signal);
+export function containerGcLoop(run: CollectorRun, clock: Clock, signal: AbortSignal): AsyncGenerator<GcEvent, void> {
+  return runPeriodically('container', run, CONTAINER_GC_PERIOD, clock, signal);
 }
 
 /** One run of that loop. */

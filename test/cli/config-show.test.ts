@@ -55,10 +55,10 @@ test('as JSON it can be read by machines', (t) => {
 });
 
 test('of a refused configuration only the problems are shown', (t) => {
-  const refused = loadSettings({ file: { path: 'f.yaml', text: 'ballast: 1\n' } });
+  const refused = loadSettings({ file: { path: 'f.yaml', text: 'quux: 1\n' } });
   t.is(
     renderConfigShow(refused, { origin: true, output: 'table' }),
-    'error UNKNOWN_FIELD: f.yaml:1:1: ballast: Cannot use this as the configuration has no key of this name: ballast\n',
+    'error UNKNOWN_FIELD: f.yaml:1:1: quux: Cannot use this as the configuration has no key of this name: quux\n',
   );
   t.like(JSON.parse(renderConfigShow(refused, { origin: false, output: 'json' })), {
     verdict: 'refused',

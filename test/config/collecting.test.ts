@@ -1,4 +1,5 @@
 import test from 'ava';
+import { splitFlags } from '../../src/config/flags.js';
 import { loadSettings } from '../../src/config/load.js';
 import type { Settings } from '../../src/config/settings.js';
 
@@ -46,3 +47,19 @@ test(refused, 'containerLogMonitorInterval: 2s', 'BAD_VALUE containerLogMonitorI
 // Beside a kubelet only images can be asked for: it would make directories and logs under our hands.
 test(refused, 'periodicCollection: {containers: always}', 'BAD_VALUE periodicCollection.containers');
 test(refused, 'periodicCollection: {logRotation: always}', 'BAD_VALUE periodicCollection.logRotation');
+
+for (const [text, expected] of [
+  ['auto', { kind: 'auto' }],
+  ['none', { kind: 'none' }],
+  ['/logs/links', { kind: 'path', path: '/logs/links' }],
+] as const) {
+  test(`links to logs: ${text}`, (t) => {
+    const loaded = loadSettings({ flags: splitFlags([`--container-log-links-dir=${text}`]) });
+    t.deepEqual(loaded.kind === 'loaded' && loaded.settings.containerLogLinksDir, expected);
+  });
+}
+
+test('links to logs in a relative place are refused', (t) => {
+  const refused = loadSettings({ flags: splitFlags(['--container-log-links-dir=links']) });
+  t.like(refused, { kind: 'refused', problems: [{ code: 'BAD_VALUE', path: 'containerLogLinksDir' }] });
+});

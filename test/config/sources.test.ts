@@ -167,7 +167,8 @@ test('with nothing given, every setting is its default and every origin says so'
     imageMaximumGCAge: null,
     imageGCHighThresholdPercent: 85,
     imageGCLowThresholdPercent: 80,
-    containerGC: { minAge: milliseconds(0), maxPerPodContainer: 1, maxContainers: null },
+    containerGC: { minAge: milliseconds(0), maxPerPodContainer: 1, maxContainers: null, rules: 'current' },
+    containerLogLinksDir: { kind: 'auto' },
     periodicCollection: { containers: 'auto', images: 'auto', logRotation: 'auto' },
     containerLogs: {
       limits: { maxSizeBytes: 10_485_760, maxFiles: 5 },
@@ -251,7 +252,12 @@ test('the heavier source wins, and each value says where it stands', (t) => {
   t.is(settings.imageMaximumGCAge, milliseconds(200 * 3_600_000));
   t.is(settings.imageMinimumGCAge, milliseconds(180_000));
   t.is(settings.imageGCHighThresholdPercent, 90);
-  t.deepEqual(settings.containerGC, { minAge: milliseconds(0), maxPerPodContainer: null, maxContainers: 7 });
+  t.deepEqual(settings.containerGC, {
+    minAge: milliseconds(0),
+    maxPerPodContainer: null,
+    maxContainers: 7,
+    rules: 'current',
+  });
   t.deepEqual(settings.protectedImages, ['a', 'b', 'c']);
   t.true(settings.evictBesideKubelet);
   // The drop-in changed one signal and removed another; the defaults of the rest stay.

@@ -158,6 +158,23 @@ test.serial('where nothing may go, marks or not, nothing does, and that is said 
   );
 });
 
+test.serial(
+  'by the rules from before CRI two dead instances of a job can be kept, and a death changes nothing',
+  async (t) => {
+    const node = await openNode(t);
+    await podWithJobs(node);
+    const daemon = startDaemon(t, node, [
+      '--container-gc-rules=docker-era',
+      '--maximum-dead-containers-per-container=2',
+    ]);
+    await daemon.gcEvent(isRun('container'));
+    t.deepEqual(collected(daemon.gc, 'container'), ['job']);
+    const before = (await node.runtime.listContainers()).length;
+    await daemon.gcEvent(() => daemon.gc.filter(isRun('container')).length >= 2);
+    t.is((await node.runtime.listContainers()).length, before);
+  },
+);
+
 test.serial('beside a kubelet nothing of it runs', async (t) => {
   const node = await openNode(t);
   await podWithJobs(node);

@@ -4,6 +4,7 @@ import {
   CONTAINER_GC_PERIOD,
   type CollectorRun,
   containerGcLoop,
+  containerGcRun,
   IMAGE_GC_PERIOD,
   imageGcLoop,
   runPeriodically,
@@ -108,7 +109,7 @@ test('the container loop names the steps that failed', async (t) => {
   const end = new AbortController();
   const loop = told(
     containerGcLoop(
-      {
+      containerGcRun({
         runtime,
         logs: { remove: async () => undefined },
         keepsUnverified: true,
@@ -124,7 +125,8 @@ test('the container loop names the steps that failed', async (t) => {
         }),
         limits: { minAge: milliseconds(0), maxPerPodContainer: 1, maxContainers: null },
         createdCountsAsDead: true,
-      },
+      }),
+      clock,
       end.signal,
     ),
   );

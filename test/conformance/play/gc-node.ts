@@ -169,6 +169,7 @@ async function playDockerEra(each: v.InferOutput<typeof DOCKER_ERA>): Promise<re
       })),
     remove: async (id: string) => {
       removed.push(id);
+      return { kind: 'removed' } as const;
     },
     tearDownNetwork: async (id: string) => {
       tornDown.push(id);
