@@ -1,6 +1,6 @@
 // Generates src/proto/generated from src/proto/*.proto with buf and ts-proto. --check: fails when what is committed differs.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -30,12 +30,14 @@ execFileSync(join(root, 'node_modules/.bin/buf'), ['generate', '--template', JSO
   stdio: 'inherit',
 });
 if (check) {
-  const same =
-    readFileSync(join(out, 'cri.ts'), 'utf8') === readFileSync(join(root, 'src/proto/generated/cri.ts'), 'utf8');
+  const outdated = readdirSync(out).filter((name) => {
+    const committed = join(root, 'src/proto/generated', name);
+    return !existsSync(committed) || readFileSync(join(out, name), 'utf8') !== readFileSync(committed, 'utf8');
+  });
   rmSync(out, { recursive: true });
-  if (!same) {
+  if (outdated.length > 0) {
     console.error(
-      'Cannot accept src/proto/generated/cri.ts as it must be what src/proto/cri.proto generates: run npm run generate',
+      `Cannot accept src/proto/generated as it must be what src/proto generates: run npm run generate: ${outdated.join(', ')}`,
     );
     process.exit(1);
   }

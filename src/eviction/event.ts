@@ -197,6 +197,8 @@ export type EvictionEvent = { readonly at: Instant } & (
       readonly waited: Milliseconds;
     }
   | ImageNews
+  /** The runtime could not be made to free at once what removed containers held: it is waited for. */
+  | { readonly kind: 'space-not-freed'; readonly message: string }
   | { readonly kind: 'list-failed'; readonly what: string; readonly message: string }
   | {
       readonly kind: 'reclaim-finished';

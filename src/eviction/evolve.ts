@@ -113,6 +113,7 @@ export function evolve(state: EvictionState, event: EvictionEvent, settings: Evi
     case 'image-reference-unresolved':
     case 'protect-pattern-unused':
     case 'protected-images-hold-space':
+    case 'space-not-freed':
     case 'list-failed':
     case 'reclaim-finished':
     case 'would-remove':

@@ -85,6 +85,8 @@ export function explain(event: EvictionEvent): string {
     case 'protect-pattern-unused':
     case 'protected-images-hold-space':
       return imageNewsText(event);
+    case 'space-not-freed':
+      return `cannot have the space of removed containers freed at once, it is waited for: ${event.message}`;
     case 'list-failed':
       return `cannot list ${event.what}: ${event.message}`;
     case 'reclaim-finished':

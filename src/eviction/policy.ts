@@ -76,6 +76,8 @@ export interface Policy {
     readonly concurrency: number;
     /** Whether freed space that comes back late is waited for. */
     readonly waitsForSpace: boolean;
+    /** Whether the runtime is asked to free at once what removed containers held, where it has a call for that. */
+    readonly asksForSpace: boolean;
     /** Whether unfinished starts (state `created`) count as dead at any age. */
     readonly createdCountsAsDead: boolean;
     /** How the collector from before CRI runs where it is asked for: to the letter, or sparing what is not sure to be dead. */
@@ -127,6 +129,7 @@ export const POLICIES = {
       failedRemovals: 'tried-each-time',
       concurrency: 1,
       waitsForSpace: false,
+      asksForSpace: false,
       createdCountsAsDead: true,
       dockerEra: 'as-it-was',
     },
@@ -170,6 +173,7 @@ export const POLICIES = {
       failedRemovals: 'back-off',
       concurrency: 4,
       waitsForSpace: true,
+      asksForSpace: true,
       createdCountsAsDead: false,
       dockerEra: 'careful',
     },

@@ -175,6 +175,11 @@ export interface RuntimePort extends LogReopener {
   removeSandbox(id: string, signal?: AbortSignal): Promise<void>;
   /** Removes the image with all its tags and digests. The runtime does not ask whether it is in use: the caller must. */
   removeImage(id: string, signal?: AbortSignal): Promise<void>;
+  /**
+   * Makes the runtime free now what removed containers have left behind, and waits until it has. False: it has no such call,
+   * and frees when it likes.
+   */
+  freeRemoved(signal?: AbortSignal): Promise<boolean>;
   /** Lifecycle events as hints to list again; ends quietly where the runtime has none. `ready` is called once when subscribed. */
   events(signal: AbortSignal): AsyncIterable<RuntimeEvent>;
 }

@@ -62,7 +62,12 @@ export function createContainerGC(deps: ContainerGcDeps): ContainerGC {
       }
       const containers = yield* carryOut(
         planned.containers,
-        { spaceComes: 'late', bytesPerClaimed: 1, recheck: () => Promise.resolve(() => null) },
+        {
+          spaceComes: 'late',
+          bytesPerClaimed: 1,
+          freeNow: (signal) => deps.runtime.freeRemoved(signal),
+          recheck: () => Promise.resolve(() => null),
+        },
         run,
       );
       if (containers.outcome !== 'exhausted') return containers;

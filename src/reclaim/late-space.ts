@@ -9,7 +9,10 @@ import { elapsed, type Instant, type Milliseconds, milliseconds } from '../units
 export const SPACE_COMES_WITHIN = milliseconds(2_000);
 
 /** What a collection books of space that comes late, and asks of it. */
-export type SpaceAccount = Pick<LateSpace, 'expect' | 'saw' | 'sawBeside' | 'outstanding' | 'owed' | 'waitLeft'>;
+export type SpaceAccount = Pick<
+  LateSpace,
+  'expect' | 'saw' | 'sawBeside' | 'sawAll' | 'outstanding' | 'owed' | 'waitLeft'
+>;
 
 /**
  * The account of space that removals have freed and that has not come back yet. What is in it is neither removed for a second
@@ -50,6 +53,13 @@ export class LateSpace {
     this.#seen = available;
   }
 
+  /** Books a look after the runtime has freed all that was removed so far: nothing more will come. */
+  sawAll(available: Availability): void {
+    this.#owed = 0;
+    this.#probable = 0;
+    this.#seen = available;
+  }
+
   /** Bytes that are probably still to come; null = some, nobody knows how many; 0 = none. */
   outstanding(now: Instant): number | null {
     return this.waitLeft(now) === 0 ? 0 : this.#probable;
@@ -77,6 +87,9 @@ export class LateSpace {
       },
       saw: () => undefined,
       sawBeside: () => undefined,
+      sawAll: () => {
+        this.sawAll(this.#seen);
+      },
       outstanding: () => 0,
       owed: () => 0,
       waitLeft: () => milliseconds(0),

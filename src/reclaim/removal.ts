@@ -10,6 +10,7 @@ import {
   type StepResult,
 } from './run.js';
 import { COMES_WITH_THE_CALL, hasRisen, type Settled, settle, USUALLY_COMES_WITHIN } from './settle.js';
+import { timeLimit } from './time-limit.js';
 
 /** What came of one removal. `skipped`: a last look showed that it must not go. */
 export type Removed =
@@ -28,6 +29,8 @@ export interface RemovalManner {
   readonly spaceComes: 'at-once' | 'late';
   /** Bytes on the disk per claimed byte, as far as known: an image lies there twice, as blob and as snapshot. */
   readonly bytesPerClaimed: number;
+  /** Makes the space of what was removed come now; false = it comes when it comes. Absent = nobody is asked. */
+  freeNow?(signal: AbortSignal): Promise<boolean>;
   /** Asked before each batch: why a subject must not go after all. Rejects when it cannot be told; then nothing goes. */
   recheck(): Promise<(subject: RemovalSubject) => string | null>;
 }
@@ -150,7 +153,12 @@ async function* oneBatch(
   const claims = removed.map((event) => event.subject.claimed);
   const claimed = claims.every((each) => each !== null) ? bytes(claims.reduce((sum, each) => sum + each, 0)) : null;
   const besides = attempts.reduce((sum, each) => sum + (each.besides ?? 0), 0);
-  const settled = await settleBatch(claimed, besides, manner, progress, run);
+  const isFreed = await freeNow(manner, run).catch(toError);
+  if (isFreed instanceof Error) yield { kind: 'space-not-freed', at: run.clock.now(), message: messageOf(isFreed) };
+  const settled =
+    isFreed === true
+      ? await settleFreed(claimed, progress, run)
+      : await settleBatch(claimed, besides, manner, progress, run);
   yield {
     kind: 'batch-measured',
     at: run.clock.now(),
@@ -206,6 +214,27 @@ async function attempt(removal: Removal, forbidden: string | null, run: ReclaimR
     error: null,
     besides: outcome.besides ?? 0,
   };
+}
+
+/** Longer than any collection of a runtime took; past it the space is waited for like any that comes late. */
+const FREES_WITHIN = milliseconds(10_000);
+
+/** Whether the runtime has freed all that was removed so far. */
+async function freeNow(manner: RemovalManner, run: ReclaimRun): Promise<boolean> {
+  if (manner.freeNow === undefined || !run.policy.gc.asksForSpace) return false;
+  const limit = timeLimit(run.clock, FREES_WITHIN, run.signal);
+  try {
+    return await manner.freeNow(limit.signal);
+  } finally {
+    limit.end();
+  }
+}
+
+/** After a batch whose space the runtime has freed: it is there, but for the moment that XFS takes. */
+async function settleFreed(claimed: Bytes | null, progress: Progress, run: ReclaimRun): Promise<Settled> {
+  const settled = await settle(run, progress.available, claimed, COMES_WITH_THE_CALL);
+  run.late.sawAll(settled.available);
+  return settled;
 }
 
 /** After a batch: a look, or a wait where its space comes late and nobody knows how much it is. */

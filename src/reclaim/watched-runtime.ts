@@ -30,6 +30,7 @@ export function watchedRuntime(runtime: RuntimePort, backOff: BackOff): RuntimeP
     stopSandbox: (id, signal) => runtime.stopSandbox(id, signal),
     removeSandbox: (id, signal) => booked(id, runtime.removeSandbox(id, signal)),
     removeImage: (id, signal) => booked(id, removeForGood(runtime, id, signal)),
+    freeRemoved: (signal) => runtime.freeRemoved(signal),
     events: (signal) => runtime.events(signal),
     reopenContainerLog: (id, signal) => runtime.reopenContainerLog(id, signal),
   };

@@ -136,6 +136,7 @@ function runtimeOf(listed: () => NodeRecords): RuntimePort {
     stopSandbox: refuse,
     removeSandbox: refuse,
     removeImage: refuse,
+    freeRemoved: async () => false,
     async *events() {},
   };
 }

@@ -2,12 +2,14 @@ import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
+import { connectRuntime } from '../../src/adapters/cri/client.js';
 import {
   ContainerState,
   ImageServiceService,
   PodSandboxState,
   RuntimeServiceService,
 } from '../../src/proto/generated/cri.js';
+import { instant } from '../../src/units/units.js';
 import { call } from '../lab/call.js';
 import { availableBytes } from '../lab/disk.js';
 import { waitFor } from '../lab/wait.js';
@@ -60,6 +62,23 @@ export const CONTAINER_CONTRACT: Contract = {
     t.true(before - availableBytes(layers) > 8 * MIB - SLACK, 'dead containers keep their bytes');
     await scene.removeContainer(dead);
     t.is(await scene.listed(dead), undefined, 'it is gone from lists at once');
+    await scene.untilAvailable(before - SLACK, layers);
+    t.pass();
+  },
+
+  'a runtime that can be made to free what was removed has its space back at the answer': async (t, scene) => {
+    const pod = await scene.pod('freed');
+    const layers = await scene.layersPath();
+    const before = availableBytes(layers);
+    const dead: string[] = [];
+    for (let made = 0; made < 3; made += 1) dead.push(await scene.deadContainer(pod, { script: writing(8, 'exit 0') }));
+    await using runtime = connectRuntime({ endpoint: scene.under.endpoint, now: () => instant(Date.now()) });
+    for (const id of dead) {
+      const held = availableBytes(layers);
+      await runtime.removeContainer(id);
+      t.is(await runtime.freeRemoved(), scene.under.traits.freesOnDemand);
+      if (scene.under.traits.freesOnDemand) t.true(availableBytes(layers) > held + 8 * MIB - SLACK, 'at the answer');
+    }
     await scene.untilAvailable(before - SLACK, layers);
     t.pass();
   },

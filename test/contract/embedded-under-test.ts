@@ -25,7 +25,8 @@ export async function openEmbedded(options: EmbeddedRuntimeOptions): Promise<Emb
   return {
     title: embedded.describe(),
     embedded,
-    traits: embedded.traits,
+    // It frees when its time has come, and is asked for nothing else.
+    traits: { ...embedded.traits, freesOnDemand: false },
     endpoint: embedded.endpoint,
     runtime,
     images,

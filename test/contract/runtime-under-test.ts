@@ -32,6 +32,8 @@ export interface RuntimeTraits {
   readonly imageVolumes: boolean;
   /** ImageFsInfo names container filesystems of their own (split disks). */
   readonly splitDisks: boolean;
+  /** Can be made to free at once what removed containers held. */
+  readonly freesOnDemand: boolean;
 }
 
 /** A running CRI runtime on a small disk of its own, real or embedded, as the contract and end-to-end tests see it. */

@@ -94,6 +94,7 @@ const SAMPLES: { readonly [Kind in EvictionEvent['kind']]: FactsOf<Kind> } = {
   'image-reference-unresolved': { reference: 'gone:1', container: '0123456789abcdef' },
   'protect-pattern-unused': { pattern: 'keep/*' },
   'protected-images-hold-space': { images: 2, claimed: bytes(3 * GI) },
+  'space-not-freed': { message: 'no space left on device' },
   'list-failed': { what: 'images and their users', message: 'deadline' },
   'reclaim-finished': {
     threshold: HARD,

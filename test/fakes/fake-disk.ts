@@ -40,6 +40,13 @@ export class FakeDisk {
     this.#used.inodes -= extent.inodes;
   }
 
+  /** Makes free at once what was given back and would come later. */
+  freeWhatIsLate(): void {
+    const late = this.#coming;
+    this.#coming = [];
+    for (const { extent } of late) this.give(extent);
+  }
+
   get freeBytes(): number {
     this.#settle();
     return Math.max(0, this.size.bytes - this.#used.bytes);

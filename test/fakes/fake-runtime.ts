@@ -43,6 +43,8 @@ export class FakeRuntime implements RuntimePort {
   latency: Readonly<Partial<Record<Call, number>>> = {};
   /** Seen just before a call takes effect: tests change the world or judge here. */
   beforeEffect: ((made: MadeCall) => void) | null = null;
+  /** Whether it can be made to free what removed containers held before its time. */
+  freesOnDemand = false;
   readonly eventSource = new EventSource<RuntimeEvent>();
   /** The most removals that were under way at one time. */
   mostAtOnce = 0;
@@ -145,6 +147,13 @@ export class FakeRuntime implements RuntimePort {
 
   removeImage(id: string, signal?: AbortSignal) {
     return this.#ask('removeImage', id, signal, () => this.world.removeImage(id));
+  }
+
+  freeRemoved(signal?: AbortSignal): Promise<boolean> {
+    return this.#ask('freeRemoved', null, signal, () => {
+      if (this.freesOnDemand) this.world.freeWhatIsLate();
+      return this.freesOnDemand;
+    });
   }
 
   events(signal: AbortSignal): AsyncIterable<RuntimeEvent> {

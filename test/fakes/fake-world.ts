@@ -104,6 +104,11 @@ export class FakeWorld {
     this.#layers.unmount(this.#layersOf(container), this.lateBy);
   }
 
+  /** As a runtime does that is made to free what it removed. */
+  freeWhatIsLate(): void {
+    for (const disk of new Set(Object.values(this.disks))) disk.freeWhatIsLate();
+  }
+
   setState(id: string, state: ContainerRecord['state']): void {
     const container = this.containers.get(id);
     if (container !== undefined) this.containers.set(id, { ...container, state });

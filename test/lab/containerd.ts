@@ -81,6 +81,7 @@ const TRAITS = {
     imageId: false,
     imageVolumes: false,
     splitDisks: false,
+    freesOnDemand: true,
   },
   '2.4': {
     pins: true,
@@ -90,6 +91,7 @@ const TRAITS = {
     imageId: true,
     imageVolumes: true,
     splitDisks: false,
+    freesOnDemand: true,
   },
 } as const satisfies Record<Generation, RuntimeTraits>;
 

@@ -55,6 +55,58 @@ test('while freed space is still coming back nothing more goes', async (t) => {
   t.is(result.outcome, 'reached');
 });
 
+test('a runtime that can be made to free at once is asked after each batch, and nothing is waited for', async (t) => {
+  const world = emptyWorld();
+  world.lateBy = 12_000;
+  for (const id of ['a', 'b', 'c']) putContainer(world, id, GONE, { mib: 30 });
+  world.disks.imagefs.fillUntilFree(50 * MIB);
+  const { runtime, collect } = collectorOf(world);
+  runtime.freesOnDemand = true;
+  const { events, result } = await collect(100);
+  t.deepEqual(removed(events), ['a', 'b']);
+  t.is(result.outcome, 'reached');
+  t.deepEqual(
+    ofKind(events, 'batch-measured').map(({ waited }) => Number(waited)),
+    [0],
+  );
+  t.is(runtime.targetsOf('freeRemoved').length, 1);
+});
+
+test('space that the runtime cannot be made to free is told and waited for', async (t) => {
+  const world = emptyWorld();
+  world.lateBy = 1_600;
+  for (const id of ['a', 'b']) putContainer(world, id, GONE, { mib: 80 });
+  world.disks.imagefs.fillUntilFree(40 * MIB);
+  const { runtime, collect } = collectorOf(world);
+  runtime.freesOnDemand = true;
+  runtime.fail('freeRemoved', 'no-space');
+  const { events, result } = await collect(100);
+  t.deepEqual(removed(events), ['a']);
+  t.is(result.outcome, 'reached');
+  t.is(ofKind(events, 'space-not-freed').length, 1);
+});
+
+test('a runtime that does not answer when it is to free holds nothing up for longer than its limit', async (t) => {
+  const world = emptyWorld();
+  world.lateBy = 30_000;
+  for (const id of ['a', 'b']) putContainer(world, id, GONE, { mib: 80 });
+  world.disks.imagefs.fillUntilFree(40 * MIB);
+  const { runtime, collect } = collectorOf(world);
+  runtime.latency = { freeRemoved: 60_000 };
+  const before = world.clock.now();
+  await collect(100);
+  t.true(world.clock.now() - before <= 2 * 12_500, `${world.clock.now() - before} ms`);
+});
+
+test('the kubelet profile asks no runtime to free', async (t) => {
+  const world = emptyWorld();
+  putContainer(world, 'a', GONE, { mib: 80 });
+  const { runtime, collect } = collectorOf(world);
+  runtime.freesOnDemand = true;
+  await collect(100, { profile: 'kubelet' });
+  t.deepEqual(runtime.targetsOf('freeRemoved'), []);
+});
+
 test('where nobody knows what a batch held, it is waited for what it usually takes', async (t) => {
   const world = emptyWorld();
   world.lateBy = 600;

@@ -15,6 +15,16 @@ test('what was claimed is outstanding until a look sees it, or its time is over'
   t.is(late.outstanding(at(2)), 0);
 });
 
+test('once the runtime has freed everything nothing is owed, whatever was claimed', (t) => {
+  const late = new LateSpace();
+  late.expect(null, free(10), at(0));
+  late.expect(100, free(10), at(0));
+  late.sawAll(free(20));
+  t.is(late.outstanding(at(1)), 0);
+  t.is(late.owed(at(1)), 0);
+  t.is(Number(late.waitLeft(at(1))), 0);
+});
+
 test('a rise counts from the last look, whatever was taken before', (t) => {
   const late = new LateSpace();
   late.expect(100, free(50), at(0));

@@ -22,6 +22,7 @@ import { type CallOptions, type Method, openConnection } from './connection.js';
 import { DEFAULT_REQUEST_TIMEOUT, deadlinesFor, stopTimes } from './deadlines.js';
 import { parseEndpoint } from './endpoint.js';
 import { containerEvents } from './events.js';
+import { freeRemoved } from './free-removed.js';
 import { imageConfigOf } from './image-config.js';
 import { InterningReader, StringTable } from './interning-reader.js';
 import { streamedList } from './lists.js';
@@ -191,6 +192,7 @@ export function connectRuntime(options: RuntimeConnectionOptions): CriRuntime {
     async removeImage(id, signal) {
       await unlessGone(connection.unary(images.removeImage, { image: imageSpec(id) }, change(id, signal)));
     },
+    freeRemoved: freeRemoved({ connection, identify, timeout: deadlines.change, now }),
     events: (signal) => containerEvents(connection, identify, signal),
     close,
     [Symbol.asyncDispose]: close,

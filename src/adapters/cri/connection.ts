@@ -18,6 +18,8 @@ export interface CallOptions {
   /** Id or reference that the call is about, for the message of its error. */
   readonly target?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Headers of the call. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A connection to one runtime. Dials at the first call, and anew whenever the last connection was lost. */
@@ -67,7 +69,10 @@ export function openConnection(endpoint: Endpoint, maxMessageBytes: number, now:
     const call = path.slice(path.lastIndexOf('/') + 1);
     const deadline = options.timeout === null ? null : now() + options.timeout;
     if (closed || options.signal?.aborted === true) throw givenUp(call, options.target, endpoint.url);
+    const metadata = new Metadata();
+    for (const [name, value] of Object.entries(options.metadata ?? {})) metadata.set(name, value);
     return {
+      metadata,
       grpcOptions: deadline === null ? {} : { deadline },
       track: (running: Cancellable): (() => void) => underWay.watch(running, options.signal),
       errorOf: (error: unknown) =>
@@ -84,14 +89,14 @@ export function openConnection(endpoint: Endpoint, maxMessageBytes: number, now:
   return {
     endpoint,
     async unary(method, request, options) {
-      const { grpcOptions, track, errorOf } = begin(method.path, options);
+      const { metadata, grpcOptions, track, errorOf } = begin(method.path, options);
       return await new Promise((resolve, reject) => {
         const running = connected().makeUnaryRequest(
           method.path,
           method.requestSerialize,
           method.responseDeserialize,
           request,
-          new Metadata(),
+          metadata,
           grpcOptions,
           (error, response) => {
             done();
@@ -104,13 +109,13 @@ export function openConnection(endpoint: Endpoint, maxMessageBytes: number, now:
       });
     },
     async *stream(method, request, options) {
-      const { grpcOptions, track, errorOf } = begin(method.path, options);
+      const { metadata, grpcOptions, track, errorOf } = begin(method.path, options);
       const running = connected().makeServerStreamRequest(
         method.path,
         method.requestSerialize,
         method.responseDeserialize,
         request,
-        new Metadata(),
+        metadata,
         grpcOptions,
       );
       const done = track(running);

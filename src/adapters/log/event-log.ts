@@ -38,6 +38,7 @@ const LEVELS = {
   'image-reference-unresolved': 'warn',
   'protect-pattern-unused': 'warn',
   'protected-images-hold-space': 'warn',
+  'space-not-freed': 'warn',
   'list-failed': 'warn',
   'reclaim-finished': 'info',
   'would-remove': 'info',
@@ -123,6 +124,7 @@ const OF_A_COLLECTION: ReadonlySet<EvictionEvent['kind']> = new Set([
   'image-reference-unresolved',
   'protect-pattern-unused',
   'protected-images-hold-space',
+  'space-not-freed',
   'list-failed',
   'would-remove',
   'would-evict',
@@ -136,6 +138,7 @@ function lastingState(event: EvictionEvent): string | null {
   if (event.kind === 'image-reference-unresolved') return `unresolved ${event.container} ${event.reference}`;
   if (event.kind === 'usage-impossible') return `impossible ${event.pod.uid} ${event.signal}`;
   if (event.kind === 'pass-failed') return `pass ${event.message}`;
+  if (event.kind === 'space-not-freed') return `not freed ${event.message}`;
   if (event.kind === 'list-failed') return `list ${event.what} ${event.message}`;
   if (event.kind === 'removal-failed') return `failed ${event.subject.id} ${event.message}`;
   if (event.kind === 'removal-skipped') return `skipped ${event.subject.id} ${event.why}`;

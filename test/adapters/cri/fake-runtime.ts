@@ -6,6 +6,7 @@ import {
   type handleUnaryCall,
   Server,
   ServerCredentials,
+  type ServiceDefinition,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import {
@@ -33,17 +34,19 @@ export async function socketDirectory(t: { teardown(end: () => Promise<void>): v
   return directory;
 }
 
-/** Serves on the socket `path`. `version` answers unless it is given. */
+/** Serves on the socket `path`. `version` answers unless it is given. `others`: services that are not CRI's. */
 export async function serveRuntime(
   path: string,
   calls: RuntimeCalls = {},
   imageCalls: ImageCalls = {},
+  others: readonly (readonly [ServiceDefinition, object])[] = [],
 ): Promise<FakeRuntime> {
   const server = new Server({ 'grpc.max_send_message_length': -1 });
   const runtime: RuntimeCalls = { version: answer(IDENTITY), ...calls };
   // A partial service is what an older runtime is; grpc-js fills in UNIMPLEMENTED.
   server.addService(RuntimeServiceService, runtime as UntypedServiceImplementation);
   server.addService(ImageServiceService, imageCalls as UntypedServiceImplementation);
+  for (const [service, its] of others) server.addService(service, its as UntypedServiceImplementation);
   await new Promise<void>((resolve, reject) => {
     server.bindAsync(`unix:${path}`, ServerCredentials.createInsecure(), (error) =>
       error ? reject(error) : resolve(),

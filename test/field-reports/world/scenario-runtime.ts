@@ -134,6 +134,11 @@ export class ScenarioRuntime implements RuntimePort {
     });
   }
 
+  /** Scenarios tell when space comes back, and nobody can hasten it. */
+  freeRemoved(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
   removeImage(id: string, signal?: AbortSignal): Promise<void> {
     return this.#change('RemoveImage', id, signal, () => {
       this.world.removeImage(id);
