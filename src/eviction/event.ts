@@ -275,6 +275,16 @@ export type EvictionEvent = { readonly at: Instant } & (
       readonly threshold: Threshold;
       readonly observation: Observation;
     }
+  /** A pod goes before anything is collected: it fills the disk so fast that all garbage would last seconds only. */
+  | {
+      readonly kind: 'writer-goes-first';
+      readonly pod: PodName;
+      readonly signal: Signal;
+      /** Bytes that all of it together may bring, at most. */
+      readonly garbage: number;
+      /** Bytes that the disk loses in a second. */
+      readonly fillRate: number;
+    }
   /** A pod is said to use more than its filesystem has in use: no number, so that its use counts as unknown. */
   | {
       readonly kind: 'usage-impossible';

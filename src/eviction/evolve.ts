@@ -119,6 +119,7 @@ export function evolve(state: EvictionState, event: EvictionEvent, settings: Evi
     case 'would-remove':
     case 'would-evict':
     case 'eviction-hastened':
+    case 'writer-goes-first':
     case 'usage-impossible':
     case 'ballast-laid':
     case 'ballast-released':

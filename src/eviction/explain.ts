@@ -108,6 +108,8 @@ export function explain(event: EvictionEvent): string {
       return `the end of pod ${event.pod.label} brought ${changeText(event.signal, event.availableAfter - event.availableBefore)}${event.endsSeries ? '; that is next to nothing, so no other pod goes for now' : ''}`;
     case 'helpless':
       return `nothing here can relieve ${event.threshold.signal} (${amountText(event.threshold.signal, event.observation.available)} available): ${event.reason}`;
+    case 'writer-goes-first':
+      return `pod ${event.pod.label} goes before anything is collected: it fills the disk, which loses ${bytesText(Math.round(event.fillRate))}/s, so that all garbage (${bytesText(event.garbage)}) would last ${secondsText((event.garbage / event.fillRate) * 1_000)}`;
     case 'usage-impossible':
       return `pod ${event.pod.label} is said to use ${amountText(event.signal, event.usage)} of ${event.signal}, of which all together use ${amountText(event.signal, event.inUse)}: its use counts as unknown`;
     case 'ballast-laid':

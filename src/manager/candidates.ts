@@ -32,7 +32,7 @@ export async function* rank(
   const measured = await pass.deps.measurePods(counted, signal, pass.layout, pass.abort);
   const usage = yield* possible(pass, signal, active, measured);
   const fillRate = fillRateNow(pass.state, signal, pass.now());
-  const writes = await writesOf(pass, counted, signal, usage, fillRate);
+  const writes = await writesOf(pass, counted, signal, fillRate);
   const candidates = active.map((pod): Candidate => {
     const { total, parts } = usage.get(pod.uid) ?? wholeUsage(null);
     return {
@@ -75,12 +75,11 @@ async function writesOf(
   pass: Pass,
   pods: readonly PodRecord[],
   signal: Signal,
-  usage: ReadonlyMap<string, PodUsage>,
   fillRate: number,
 ): Promise<ReadonlyMap<string, WriteRate>> {
-  const { deps } = pass;
-  if (deps.measureWrites === undefined || pass.settings.policy.eviction.amongEquals === 'larger') return new Map();
-  return deps.measureWrites(pods, signal, pass.layout, { usage, fillRate }, pass.abort).catch(() => new Map());
+  const { meter } = pass.deps;
+  if (meter === undefined || pass.settings.policy.eviction.amongEquals === 'larger') return new Map();
+  return meter.writes(pods, signal, pass.layout, fillRate, pass.abort).catch(() => new Map());
 }
 
 /** The usages that can be true. One above all that its filesystem has in use is no number, and is said. */

@@ -11,7 +11,9 @@ import { elapsed } from '../units/units.js';
 import { tellPlan } from './dry-run.js';
 import { evict, helpless } from './evict.js';
 import { layWhereRoomy, releaseWhereFull } from './keep-ballast.js';
+import { roomForStop, writerToGoFirst } from './fast-writer.js';
 import { type CycleDeps, type CycleMode, Pass } from './pass.js';
+import { prepareChoice } from './prepare-choice.js';
 import { enforceStorageLimits } from './storage-limits.js';
 
 export type { CycleMode } from './pass.js';
@@ -51,6 +53,7 @@ async function* play(pass: Pass, mode: CycleMode): AsyncGenerator<EvictionEvent,
   const { judgedFrom } = pass;
   if (mode === 'act' && (yield* releaseWhereFull(pass)) && !(yield* pass.look())) return;
   const { observations } = pass.state;
+  if (mode === 'act') prepareChoice(pass);
   const assessment = assess(judgedFrom, observations, pass.state.lookedAt ?? pass.now(), pass.settings);
   yield* measureEviction(pass, assessment.fresh.length === 0);
   if (yield* enforceStorageLimits(pass, mode)) return;
@@ -103,6 +106,13 @@ async function* serve(pass: Pass, pressed: Pressed, mayEvict: boolean): AsyncGen
     const { threshold } = pressed;
     const { resource } = SIGNALS[threshold.signal];
     yield* pass.tell({ kind: 'threshold-served', at: pass.now(), threshold, resource });
+  }
+  const first = mayEvict && !pass.hasChosen ? yield* writerToGoFirst(pass, pressed) : null;
+  if (first !== null) {
+    const room = roomForStop(pressed, pass.state);
+    if (room !== null) yield* collect(pass, room);
+    if (!pass.abort.aborted) yield* evict(pass, pressed, first);
+    return;
   }
   const outcome = yield* collect(pass, pressed);
   if (outcome === 'reached' || outcome === 'aborted' || pass.abort.aborted) return;

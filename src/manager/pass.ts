@@ -10,7 +10,7 @@ import type { PodStats } from '../eviction/pod-stats.js';
 import { type FilesystemName, SIGNALS, type Signal } from '../eviction/signal.js';
 import type { EvictionState } from '../eviction/state.js';
 import { transitions } from '../eviction/transitions.js';
-import type { PodUsage, WriteRate } from '../eviction/usage.js';
+import type { PodUsage } from '../eviction/usage.js';
 import type { PodProtection } from '../eviction/victim.js';
 import type { Clock } from '../ports/clock.js';
 import type { KillPod } from '../ports/kill.js';
@@ -20,6 +20,7 @@ import type { Ballast } from '../reclaim/ballast.js';
 import type { ContainerGC } from '../reclaim/container-gc.js';
 import type { ImageGC } from '../reclaim/image-gc.js';
 import type { LateSpace } from '../reclaim/late-space.js';
+import type { PodMeter } from '../reclaim/pod-meter.js';
 import { messageOf } from '../reclaim/removal.js';
 import type { ReclaimRun } from '../reclaim/run.js';
 import { elapsed, type Instant, type Milliseconds, milliseconds } from '../units/units.js';
@@ -56,17 +57,8 @@ export interface CycleDeps {
     layout: FsLayout,
     abort: AbortSignal,
   ): Promise<ReadonlyMap<string, PodUsage>>;
-  /**
-   * Measures how fast pods fill a signal's filesystem, given what they were just measured to use; one that is missing cannot be
-   * told. Absent = nobody can say of anybody.
-   */
-  measureWrites?(
-    pods: readonly PodRecord[],
-    signal: Signal,
-    layout: FsLayout,
-    seen: { readonly usage: ReadonlyMap<string, PodUsage>; readonly fillRate: number },
-    abort: AbortSignal,
-  ): Promise<ReadonlyMap<string, WriteRate>>;
+  /** Tells who fills a disk, given what `measurePods` has just found; absent = nobody can say of anybody. */
+  readonly meter?: Pick<PodMeter, 'writes' | 'watch' | 'prime'>;
   /** What removals have freed and is still coming back: it outlives a pass. */
   readonly late: LateSpace;
   /** The settings in force under a layout, containerfs thresholds derived. */

@@ -1,5 +1,4 @@
 import type { DeviceId } from '../eviction/layout.js';
-import type { Instant } from '../units/units.js';
 
 /** What files hold that have no name any more, because processes keep them open. */
 export interface HeldFiles {
@@ -17,17 +16,8 @@ export interface ContainerProcesses {
   readonly isComplete: boolean;
 }
 
-/** How much the processes of one container have written, ever. */
-export interface WriteCount {
-  readonly bytes: number;
-  readonly by: 'processes' | 'cgroup';
-  readonly at: Instant;
-}
-
 /** What the kernel knows of containers by their processes: those whose control group names the container's id. */
 export interface ContainerProcessesPort {
   /** By id; a container without processes, or one that cannot be found, is missing. */
   look(containers: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, ContainerProcesses>>;
-  /** What every container has written so far, by id; those whose counts cannot be read are missing. */
-  writeCounts(signal?: AbortSignal): Promise<ReadonlyMap<string, WriteCount>>;
 }

@@ -141,6 +141,7 @@ const SAMPLES: { readonly [Kind in EvictionEvent['kind']]: FactsOf<Kind> } = {
     took: milliseconds(1_200),
   },
   helpless: { reason: 'all 2 pods are protected (static pod)', threshold: HARD, observation: LOOK },
+  'writer-goes-first': { pod: POD, signal: 'nodefs.available', garbage: GI, fillRate: GI / 4 },
   'usage-impossible': { code: 'IMPOSSIBLE_USAGE', pod: POD, signal: 'nodefs.available', usage: 9 * GI, inUse: 2 * GI },
   'ballast-laid': {
     filesystem: 'nodefs',

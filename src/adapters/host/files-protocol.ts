@@ -13,14 +13,5 @@ export type FilesJob =
   /** `path` is relative to `root`. */
   | { readonly kind: 'logs'; readonly root: string; readonly path: string };
 
-export interface FilesRequest {
-  readonly id: number;
-  readonly job: FilesJob;
-  /** One Int32: not zero means stop. */
-  readonly stop: SharedArrayBuffer;
-}
-
-export type FilesResponse =
-  | { readonly id: number; readonly kind: 'usage'; readonly usage: WalkedUsage | null }
-  | { readonly id: number; readonly kind: 'removed' }
-  | { readonly id: number; readonly kind: 'failed'; readonly message: string };
+/** What it answers; a removal has nothing to say. */
+export type FilesAnswer = { readonly usage: WalkedUsage | null } | null;

@@ -1,14 +1,14 @@
 /** The program of the worker thread that walks and removes trees, one job after the other. */
 import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { parentPort } from 'node:worker_threads';
-import type { FilesJob, FilesRequest, FilesResponse } from './files-protocol.js';
+import type { FilesAnswer, FilesJob } from './files-protocol.js';
+import { serveJobs } from './job-loop.js';
 import { isLocal, mountOf, mountPointsBelow, parseMountTable } from './mount-table.js';
 import { readOwnMountInfo } from './mount-table-reader.js';
 import { removeLogs, removeTree } from './remove-tree.js';
 import { treeUsage } from './tree-usage.js';
 
-function perform(id: number, job: FilesJob, isStopped: () => boolean): FilesResponse {
+function perform(job: FilesJob, isStopped: () => boolean): FilesAnswer {
   const table = parseMountTable(readOwnMountInfo());
   const refuseForeign = (path: string) => {
     const mount = mountOf(table, path);
@@ -19,28 +19,27 @@ function perform(id: number, job: FilesJob, isStopped: () => boolean): FilesResp
     case 'usage': {
       refuseForeign(job.path);
       const path = realParent(job.path, refuseForeign);
-      if (path === null) return { id, kind: 'usage', usage: null };
+      if (path === null) return { usage: null };
       const { until } = job;
       const isOver = () => isStopped() || (until !== null && process.hrtime.bigint() > until);
-      const usage = treeUsage(path, new Set(mountPointsBelow(table, path)), job.maxEntries, isOver);
-      return { id, kind: 'usage', usage };
+      return { usage: treeUsage(path, new Set(mountPointsBelow(table, path)), job.maxEntries, isOver) };
     }
     case 'remove': {
       refuseForeign(job.root);
       const path = realParent(`${job.root}/${job.name}`, refuseForeign);
-      if (path === null) return { id, kind: 'removed' };
+      if (path === null) return null;
       // Before the first removal, so that a tree with somebody's volume in it stays whole.
       const inside =
         table.mounts.find(({ mountPoint }) => mountPoint === path)?.mountPoint ?? mountPointsBelow(table, path)[0];
       if (inside !== undefined) throw new Error(`Cannot remove ${path} as nothing may be mounted in it: ${inside}`);
       removeTree(dirname(path), job.name);
-      return { id, kind: 'removed' };
+      return null;
     }
     case 'logs': {
       refuseForeign(job.root);
       const root = realParent(`${job.root}/x`, refuseForeign);
       if (root !== null) removeLogs(dirname(root), job.path);
-      return { id, kind: 'removed' };
+      return null;
     }
   }
 }
@@ -61,14 +60,4 @@ function realParent(path: string, check: (path: string) => void): string | null 
   }
 }
 
-parentPort?.on('message', ({ id, job, stop }: FilesRequest) => {
-  const flag = new Int32Array(stop);
-  const isStopped = () => Atomics.load(flag, 0) !== 0;
-  let response: FilesResponse;
-  try {
-    response = perform(id, job, isStopped);
-  } catch (error) {
-    response = { id, kind: 'failed', message: error instanceof Error ? error.message : String(error) };
-  }
-  parentPort?.postMessage(response);
-});
+serveJobs(perform);

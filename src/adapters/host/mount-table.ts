@@ -8,6 +8,8 @@ export interface Mount {
   readonly type: string;
   readonly source: string;
   readonly readOnly: boolean;
+  /** Options of the filesystem itself; of an overlay they name its directories. */
+  readonly superOptions: string;
 }
 
 /** The mounts that this process sees. */
@@ -108,6 +110,7 @@ function parseLine(line: string): Mount | null {
     mountPoint: unescape(mountPoint),
     type,
     source: unescape(fields[separator + 2] ?? ''),
+    superOptions: unescape(fields[separator + 3] ?? ''),
     readOnly: flags.includes('ro') || flags.includes('emergency_ro'),
   };
 }

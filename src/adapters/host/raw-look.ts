@@ -84,7 +84,7 @@ function inodesOf(files: bigint, free: bigint): FilesystemReading['inodes'] {
  * `major:minor` of `st_dev`. Each btrfs subvolume has a number of its own although all share one pool of space, so there the
  * mounted device names the filesystem: else images in a subvolume would look like a disk of their own.
  */
-function deviceIdOf(device: bigint, mount: Mount | null): string {
+export function deviceIdOf(device: bigint, mount: Mount | null): string {
   if (mount?.type === 'btrfs') return `btrfs:${mount.source}`;
   // The encoding of makedev(3): 12 + 20 bits of major, 8 + 24 bits of minor, interleaved.
   const major = ((device >> 8n) & 0xfffn) | ((device >> 32n) & 0xfffff000n);

@@ -48,6 +48,7 @@ const LEVELS = {
   'pod-killed': 'warn',
   'eviction-measured': 'info',
   helpless: 'error',
+  'writer-goes-first': 'warn',
   'usage-impossible': 'warn',
   'ballast-laid': 'info',
   'ballast-released': 'warn',

@@ -22,6 +22,7 @@ const mount = (given: Partial<Mount>): Mount => ({
   type: 'ext4',
   source: '/dev/vda',
   readOnly: false,
+  superOptions: 'rw',
   ...given,
 });
 
