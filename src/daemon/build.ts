@@ -1,6 +1,7 @@
 import { type CriRuntime, connectRuntime } from '../adapters/cri/client.js';
 import { hostBallast } from '../adapters/host/ballast.js';
 import { systemClock } from '../adapters/host/clock.js';
+import { hostContainerProcesses } from '../adapters/host/container-processes.js';
 import { type HostFiles, hostFiles } from '../adapters/host/files.js';
 import { hostLogFiles } from '../adapters/host/log-files.js';
 import { type HostMounts, hostMounts } from '../adapters/host/mounts.js';
@@ -59,6 +60,7 @@ export function buildParts(settings: Settings, facts: NodeFacts, replacements: R
     now: () => clock.wall(),
   });
   const files: HostFiles = hostFiles();
+  const processes = hostContainerProcesses({ clock });
   const ownMounts: HostMounts | null = replacements.mounts === undefined ? hostMounts({ clock }) : null;
   const mounts = replacements.mounts ?? ownMounts;
   if (mounts === null) throw new Error('Cannot build the daemon as it needs a way to look at mounts: null');
@@ -72,6 +74,8 @@ export function buildParts(settings: Settings, facts: NodeFacts, replacements: R
     mounts,
     nodeStats,
     files,
+    processes,
+    writeCounts: processes,
     logFiles: hostLogFiles(),
     ballast,
     pods: combinedPods({ ...settings, clock }),
@@ -93,6 +97,7 @@ export function buildParts(settings: Settings, facts: NodeFacts, replacements: R
       ownMounts?.[Symbol.dispose]();
       await ballast[Symbol.asyncDispose]();
       await files[Symbol.asyncDispose]();
+      await processes[Symbol.asyncDispose]();
     },
   };
 }

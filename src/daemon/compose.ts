@@ -1,10 +1,12 @@
 import type { Settings } from '../config/settings.js';
 import { POLICIES } from '../eviction/policy.js';
+import type { FilesystemName } from '../eviction/signal.js';
 import { createLooker } from '../manager/look.js';
 import { createManager, type Manager } from '../manager/manager.js';
 import type { Memory } from '../manager/state-keeper.js';
 import type { BallastPort } from '../ports/ballast.js';
 import type { Clock } from '../ports/clock.js';
+import type { ContainerProcessesPort } from '../ports/container-processes.js';
 import type { FilesPort } from '../ports/files.js';
 import type { ImageConfigsPort } from '../ports/image-configs.js';
 import type { KillPod } from '../ports/kill.js';
@@ -13,14 +15,15 @@ import type { MountsPort } from '../ports/mounts.js';
 import type { NodeStatsPort } from '../ports/node-stats.js';
 import type { PodRecord, PodsPort } from '../ports/pods.js';
 import type { RuntimePort } from '../ports/runtime.js';
+import type { WriteCountsPort } from '../ports/write-counts.js';
 import type { AdmissionGuard } from '../reclaim/admission-guard.js';
 import { BackOff } from '../reclaim/back-off.js';
 import { Ballast } from '../reclaim/ballast.js';
 import { createContainerGC } from '../reclaim/container-gc.js';
 import { createImageGC } from '../reclaim/image-gc.js';
 import { createKillPodNow } from '../reclaim/kill-pod-now.js';
+import { createPodMeter } from '../reclaim/pod-meter.js';
 import { measurePodStorage } from '../reclaim/pod-storage.js';
-import { measurePods } from '../reclaim/pod-usage.js';
 import { watchedRuntime } from '../reclaim/watched-runtime.js';
 import {
   type Collecting,
@@ -41,6 +44,10 @@ export interface NodePorts {
   readonly mounts: MountsPort;
   readonly nodeStats: NodeStatsPort;
   readonly files: FilesPort;
+  /** What the kernel tells of containers by their processes; absent = their layers are what the runtime says. */
+  readonly processes?: ContainerProcessesPort;
+  /** What containers have written; absent = nobody can say who fills a disk. */
+  readonly writeCounts?: WriteCountsPort;
   readonly logFiles: LogFilesPort;
   readonly pods: PodsPort;
   /** Absent = no ballast, whatever the settings say. */
@@ -109,6 +116,24 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
   const notifiers = memoryNotifiers(settings, ports, () => {
     manager.wake();
   });
+  const looker = createLooker({
+    mounts,
+    nodeStats,
+    runtime,
+    clock,
+    rootDir,
+    doubtfulNumbers: policy.eviction.doubtfulNumbers,
+  });
+  const deviceOf = async (filesystem: FilesystemName) => {
+    const look = await looker.lookAt(filesystem);
+    return look.kind === 'reading' ? look.device : null;
+  };
+  const measuring = { runtime, files, clock, podLogsDir, podVolumesDir, deviceOf };
+  const { processes } = ports;
+  const meter = createPodMeter(
+    processes === undefined ? measuring : { ...measuring, processes },
+    ports.writeCounts ?? null,
+  );
   const manager = createManager({
     clock,
     ...(memory === null ? {} : { keeper: memory.keeper }),
@@ -136,8 +161,8 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
         podVolumesDir: () => (ports.kubeletRuns() ? null : podVolumesDir),
       }),
     ),
-    measurePods: (active, signal, layout, abort) =>
-      measurePods({ runtime, files, clock, podLogsDir, podVolumesDir }, active, signal, layout, abort),
+    measurePods: (active, signal, layout, abort) => meter.measure(active, signal, layout, abort),
+    ...(ports.writeCounts === undefined ? {} : { meter }),
     ballast:
       settings.ballast === null || ports.ballast === undefined
         ? null

@@ -1,5 +1,4 @@
 import type { Instant, Milliseconds } from '../units/units.js';
-import type { Resource } from './signal.js';
 
 /**
  * Where a pod's use of a disk lies. `layers`: writable layers of running containers; `dead-containers`: those of ended ones;
@@ -63,9 +62,4 @@ export function isLowerBound(parts: readonly UsagePart[]): boolean {
  */
 export function isImpossible(total: number, inUse: number): boolean {
   return total > inUse;
-}
-
-/** Resources of which a pod's use lies in files, so that it has sources and can be seen to grow. */
-export function liesInFiles(resource: Resource): boolean {
-  return resource === 'ephemeral-storage' || resource === 'inodes';
 }

@@ -10,8 +10,8 @@ import { addResults, isReached, nothingRemoved, type StepResult } from '../recla
 import { elapsed } from '../units/units.js';
 import { tellPlan } from './dry-run.js';
 import { evict, helpless } from './evict.js';
-import { layWhereRoomy, releaseWhereFull } from './keep-ballast.js';
 import { roomForStop, writerToGoFirst } from './fast-writer.js';
+import { layWhereRoomy, releaseWhereFull } from './keep-ballast.js';
 import { type CycleDeps, type CycleMode, Pass } from './pass.js';
 import { prepareChoice } from './prepare-choice.js';
 import { enforceStorageLimits } from './storage-limits.js';

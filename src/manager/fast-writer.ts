@@ -42,11 +42,7 @@ export async function* writerToGoFirst(pass: Pass, pressed: Pressed): AsyncGener
   // What goes wrong here goes wrong again after collecting, and is told there.
   const ranking = yield* rankQuietly(pass, pressed);
   if (ranking === null) return null;
-  const victim = chooseVictim(
-    ranking.standings,
-    pass.missing(signal, pass.state.observations),
-    pass.settings.policy,
-  );
+  const victim = chooseVictim(ranking.standings, pass.missing(signal, pass.state.observations), pass.settings.policy);
   if (victim.kind === 'nobody' || victim.standing.isFilling !== true) return null;
   const pod = { uid: victim.standing.uid, label: victim.standing.label };
   yield* pass.tell({ kind: 'writer-goes-first', at: pass.now(), pod, signal, garbage, fillRate: rate });
@@ -60,7 +56,11 @@ export async function* writerToGoFirst(pass: Pass, pressed: Pressed): AsyncGener
 export function roomForStop(pressed: Pressed, state: EvictionState): Pressed | null {
   const goals = pressed.goals
     .filter(({ signal }) => SIGNALS[signal].unit === 'bytes')
-    .map(({ signal, target }) => ({ signal, line: Math.min(ROOM_FOR_STOP, target), target: Math.min(ROOM_FOR_STOP, target) }));
+    .map(({ signal, target }) => ({
+      signal,
+      line: Math.min(ROOM_FOR_STOP, target),
+      target: Math.min(ROOM_FOR_STOP, target),
+    }));
   const isThere = goals.every(({ signal, target }) => (state.observations.get(signal)?.available ?? 0) >= target);
   return isThere ? null : { ...pressed, goals };
 }

@@ -1,5 +1,5 @@
 import { NOTABLE_RATE } from '../eviction/filling.js';
-import type { FsLayout } from '../eviction/layout.js';
+import { deviceUnder, type FsLayout } from '../eviction/layout.js';
 import { SIGNALS, type Signal } from '../eviction/signal.js';
 import type { PodUsage, UsagePart, WriteRate } from '../eviction/usage.js';
 import type { PodRecord } from '../ports/pods.js';
@@ -11,8 +11,8 @@ import { APART, createWriteSampler } from './write-sampler.js';
 /** What pods used of a signal's filesystem at one moment. */
 interface Measured {
   readonly at: Instant;
-  readonly signal: Signal;
-  readonly layout: FsLayout;
+  /** What was measured: of one disk, under one layout, in one unit. */
+  readonly of: string;
   readonly usage: ReadonlyMap<string, PodUsage>;
 }
 
@@ -58,6 +58,7 @@ export function createPodMeter(deps: PodUsageDeps, counts: WriteCountsPort | nul
   let latest: Measured | null = null;
   let priming: AbortController | null = null;
   let primedLast: Instant | null = null;
+  let isWarm = false;
 
   const take = async (
     pods: readonly PodRecord[],
@@ -68,7 +69,7 @@ export function createPodMeter(deps: PodUsageDeps, counts: WriteCountsPort | nul
   ): Promise<Measured> => {
     // The moment at which the walks begin: what is written meanwhile makes growth look slower, never faster.
     const at = clock.now();
-    return { at, signal, layout, usage: await measurePods(deps, pods, signal, layout, abort, within) };
+    return { at, of: subjectOf(signal, layout), usage: await measurePods(deps, pods, signal, layout, abort, within) };
   };
 
   /** Two measurings that can be compared: the one of the choice with an older one, or with a second one after a moment. */
@@ -79,11 +80,10 @@ export function createPodMeter(deps: PodUsageDeps, counts: WriteCountsPort | nul
     abort: AbortSignal,
   ): Promise<readonly [Measured, Measured] | null> => {
     const now = latest;
-    if (now === null || now.signal !== signal || now.layout !== layout) return null;
+    if (now === null || now.of !== subjectOf(signal, layout)) return null;
     const isBase = (each: Measured | null): each is Measured =>
       each !== null &&
-      each.signal === signal &&
-      each.layout === layout &&
+      each.of === now.of &&
       elapsed(each.at, now.at) >= APART &&
       elapsed(each.at, now.at) <= COMPARABLE &&
       pods.every(({ uid }) => each.usage.has(uid));
@@ -116,6 +116,10 @@ export function createPodMeter(deps: PodUsageDeps, counts: WriteCountsPort | nul
 
     watch(abort) {
       sampler?.sample(abort);
+      if (isWarm) return;
+      isWarm = true;
+      // The thread that walks is started by its first walk, which takes 30 ms and more on a machine under load.
+      void deps.files.usage(deps.podLogsDir, 1, abort).catch(() => null);
     },
 
     prime(list, signal, layout, abort) {
@@ -138,10 +142,7 @@ export function createPodMeter(deps: PodUsageDeps, counts: WriteCountsPort | nul
     },
   };
 
-  async function countedRates(
-    pods: readonly PodRecord[],
-    abort: AbortSignal,
-  ): Promise<ReadonlyMap<string, WriteRate>> {
+  async function countedRates(pods: readonly PodRecord[], abort: AbortSignal): Promise<ReadonlyMap<string, WriteRate>> {
     const rates = (await sampler?.rates(abort).catch(() => null)) ?? new Map<string, WriteRate>();
     return new Map(
       pods.flatMap(({ uid, containers }) => {
@@ -152,6 +153,12 @@ export function createPodMeter(deps: PodUsageDeps, counts: WriteCountsPort | nul
       }),
     );
   }
+}
+
+/** Signals of filesystems on one disk see the same files. */
+function subjectOf(signal: Signal, layout: FsLayout): string {
+  const { filesystem, unit } = SIGNALS[signal];
+  return `${filesystem === null ? signal : deviceUnder(filesystem, layout)} ${unit} ${layout}`;
 }
 
 /**

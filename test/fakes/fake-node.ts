@@ -12,6 +12,7 @@ import { createLooker } from '../../src/manager/look.js';
 import type { CycleDeps } from '../../src/manager/pass.js';
 import { createMemory, type Memory } from '../../src/manager/state-keeper.js';
 import type { StorePort } from '../../src/ports/store.js';
+import type { WriteCountsPort } from '../../src/ports/write-counts.js';
 import { BackOff } from '../../src/reclaim/back-off.js';
 import { Ballast } from '../../src/reclaim/ballast.js';
 import { createContainerGC } from '../../src/reclaim/container-gc.js';
@@ -20,7 +21,7 @@ import { createImageGC } from '../../src/reclaim/image-gc.js';
 import { createImageVolumes } from '../../src/reclaim/image-volumes.js';
 import { createKillPodNow } from '../../src/reclaim/kill-pod-now.js';
 import { LateSpace } from '../../src/reclaim/late-space.js';
-import { measurePods } from '../../src/reclaim/pod-usage.js';
+import { createPodMeter } from '../../src/reclaim/pod-meter.js';
 import { watchedRuntime } from '../../src/reclaim/watched-runtime.js';
 import { bytes, type Milliseconds, milliseconds } from '../../src/units/units.js';
 import { FakeBallast } from './fake-ballast.js';
@@ -42,6 +43,8 @@ export interface NodeWishes {
   readonly maxPodGrace?: Milliseconds | null;
   readonly evictionOff?: string | null;
   readonly kubeletRuns?: boolean;
+  /** What tells who fills a disk; absent = nobody can say. */
+  readonly writeCounts?: WriteCountsPort;
   readonly limits?: ContainerLimits;
   readonly fullWithin?: Milliseconds;
   /** Bytes of ballast on each watched disk. */
@@ -71,7 +74,7 @@ export class FakeNode {
 
   constructor(
     readonly world: FakeWorld,
-    wishes: NodeWishes,
+    readonly wishes: NodeWishes,
   ) {
     const { clock } = world;
     const runtime = new FakeRuntime(world);
@@ -92,6 +95,7 @@ export class FakeNode {
     const backOff = failedRemovals === 'back-off' ? new BackOff(clock) : null;
     const watched = backOff === null ? runtime : watchedRuntime(runtime, backOff);
     const resting = backOff === null ? {} : { backOff };
+    const meter = createPodMeter({ runtime, files, clock, ...dirs }, wishes.writeCounts ?? null);
     this.deps = {
       clock,
       runtime: watched,
@@ -123,8 +127,8 @@ export class FakeNode {
         podLogsDir: PATHS.logs,
         podVolumesDir: () => (wishes.kubeletRuns === true ? null : PATHS.volumes),
       }),
-      measurePods: (active, signal, layout, abort) =>
-        measurePods({ runtime, files, clock, ...dirs }, active, signal, layout, abort),
+      measurePods: (active, signal, layout, abort) => meter.measure(active, signal, layout, abort),
+      ...(wishes.writeCounts === undefined ? {} : { meter }),
       late: new LateSpace(),
       settingsFor: settingsByLayout(wishes),
       ballast:

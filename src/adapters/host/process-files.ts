@@ -1,6 +1,6 @@
 import { readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isLocal, type Mount, mountOf, type MountTable, parseMountTable } from './mount-table.js';
+import { isLocal, type Mount, type MountTable, mountOf, parseMountTable } from './mount-table.js';
 import { containerProcesses, readProc } from './process-table.js';
 import { deviceIdOf } from './raw-look.js';
 
@@ -49,7 +49,10 @@ export function lookAtProcesses(
   }
   if (isStopped()) for (const sighting of seen.values()) sighting.isComplete = false;
   return new Map(
-    [...seen].map(([id, { layerDirectory, deletedOpen, isComplete }]) => [id, { layerDirectory, deletedOpen, isComplete }]),
+    [...seen].map(([id, { layerDirectory, deletedOpen, isComplete }]) => [
+      id,
+      { layerDirectory, deletedOpen, isComplete },
+    ]),
   );
 }
 

@@ -30,7 +30,9 @@ export function countWrites(proc: string, cgroupRoot: string, isStopped: () => b
   }
   const sent = new Map([...groups].map(([id, path]) => [id, sentBytes(readProc(join(cgroupRoot, path, 'io.stat')))]));
   const ids = new Set([...written.keys(), ...groups.keys()]);
-  const counts = [...ids].map((id) => [id, { processes: written.get(id) ?? null, cgroup: sent.get(id) ?? null }] as const);
+  const counts = [...ids].map(
+    (id) => [id, { processes: written.get(id) ?? null, cgroup: sent.get(id) ?? null }] as const,
+  );
   return new Map(counts.filter(([, { processes, cgroup }]) => processes !== null || cgroup !== null));
 }
 

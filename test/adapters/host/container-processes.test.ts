@@ -25,7 +25,11 @@ console.log('up');
 `;
 
 /** A process in a control group that is named as a container's is. */
-async function container(t: ExecutionContext, id: string, path: string): Promise<{ write(mib: number): Promise<void> }> {
+async function container(
+  t: ExecutionContext,
+  id: string,
+  path: string,
+): Promise<{ write(mib: number): Promise<void> }> {
   const group = join(HIERARCHY ?? '', `reclaimd-test-${process.pid}-${id}`);
   mkdirSync(group);
   const child: ChildProcess = spawn(process.execPath, ['-e', WRITER, path], { stdio: ['pipe', 'pipe', 'inherit'] });

@@ -17,7 +17,11 @@ export interface ShownProcess {
 }
 
 /** Lays out a procfs of these processes, with our own among them. */
-export function procOf(directory: string, own: ShownProcess, processes: Readonly<Record<string, ShownProcess>>): string {
+export function procOf(
+  directory: string,
+  own: ShownProcess,
+  processes: Readonly<Record<string, ShownProcess>>,
+): string {
   const proc = join(directory, 'proc');
   for (const [pid, shown] of [...Object.entries(processes), ['self', own] as const]) show(join(proc, pid), shown);
   writeFileSync(join(proc, 'meminfo'), '');

@@ -39,7 +39,12 @@ for (const [title, process] of [
 test('a layer that is no directory here, or has no absolute path, is not found', (t) => {
   for (const upper of ['/nowhere/fs', 'relative/fs']) {
     const mountinfo = `90 1 0:55 / / rw - overlay overlay rw,upperdir=${upper},workdir=/w\n`;
-    t.is(scene(t).look({ '10': { ...inContainer, mountinfo } }).get(WEB)?.layerDirectory, null);
+    t.is(
+      scene(t)
+        .look({ '10': { ...inContainer, mountinfo } })
+        .get(WEB)?.layerDirectory,
+      null,
+    );
   }
 });
 
