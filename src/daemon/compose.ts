@@ -116,14 +116,6 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
   const notifiers = memoryNotifiers(settings, ports, () => {
     manager.wake();
   });
-  const looker = createLooker({
-    mounts,
-    nodeStats,
-    runtime,
-    clock,
-    rootDir,
-    doubtfulNumbers: policy.eviction.doubtfulNumbers,
-  });
   const deviceOf = async (filesystem: FilesystemName) => {
     const look = await looker.lookAt(filesystem);
     return look.kind === 'reading' ? look.device : null;
