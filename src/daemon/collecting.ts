@@ -35,6 +35,7 @@ import { createImageVolumes } from '../reclaim/image-volumes.js';
 import { LogRotation } from '../reclaim/log-rotation.js';
 import type { RememberedImages } from '../reclaim/remembered-images.js';
 import { containerLogs } from '../reclaim/remove-container.js';
+import { ReturnedImages } from '../reclaim/returned-images.js';
 import { milliseconds } from '../units/units.js';
 import type { KubeletWatch } from './kubelet-watch.js';
 
@@ -149,6 +150,9 @@ export function createImageCollector(
     },
     protector,
     ...(deps.backOff === undefined ? {} : { backOff: deps.backOff }),
+    ...(policy.gc.returnedImages === 'kept-for-an-hour'
+      ? { returned: new ReturnedImages(clock, () => remembered?.recentlyRemoved ?? new Map()) }
+      : {}),
     ...(isOurs ? { claims: claimsBeside(settings.sandboxImage, claims) } : {}),
     alsoInUse: usersBeside({ sandboxImage: settings.sandboxImage, byName: isOurs }),
     measuresFreed: isOurs,

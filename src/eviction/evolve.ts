@@ -112,6 +112,7 @@ export function evolve(state: EvictionState, event: EvictionEvent, settings: Evi
     case 'batch-measured':
     case 'image-reference-unresolved':
     case 'protect-pattern-unused':
+    case 'image-came-back':
     case 'protected-images-hold-space':
     case 'space-not-freed':
     case 'list-failed':

@@ -83,6 +83,7 @@ export function explain(event: EvictionEvent): string {
       return `measured after ${event.removals} ${event.removals === 1 ? 'removal' : 'removals'}${gainText(event.availableBefore, event.availableAfter)}, waited ${Math.round(event.waited)} ms`;
     case 'image-reference-unresolved':
     case 'protect-pattern-unused':
+    case 'image-came-back':
     case 'protected-images-hold-space':
       return imageNewsText(event);
     case 'space-not-freed':

@@ -72,6 +72,8 @@ export interface Policy {
     readonly nodefsOnImageDisk: 'nothing' | 'containers';
     /** What becomes of an object whose removal failed or had no effect. */
     readonly failedRemovals: 'tried-each-time' | 'back-off';
+    /** What becomes of an image that is pulled again within minutes of its removal. */
+    readonly returnedImages: 'like-any-other' | 'kept-for-an-hour';
     /** How many removals run at a time under pressure. */
     readonly concurrency: number;
     /** Whether freed space that comes back late is waited for. */
@@ -127,6 +129,7 @@ export const POLICIES = {
       youngImages: 'kept',
       nodefsOnImageDisk: 'nothing',
       failedRemovals: 'tried-each-time',
+      returnedImages: 'like-any-other',
       concurrency: 1,
       waitsForSpace: false,
       asksForSpace: false,
@@ -171,6 +174,7 @@ export const POLICIES = {
       youngImages: 'last',
       nodefsOnImageDisk: 'containers',
       failedRemovals: 'back-off',
+      returnedImages: 'kept-for-an-hour',
       concurrency: 4,
       waitsForSpace: true,
       asksForSpace: true,

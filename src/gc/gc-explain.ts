@@ -30,6 +30,7 @@ export function explainGc(event: GcEvent): string {
       return `${event.message}; the periodic run catches up`;
     case 'image-reference-unresolved':
     case 'protect-pattern-unused':
+    case 'image-came-back':
     case 'protected-images-hold-space':
       return imageNewsText(event);
     case 'gc-step-failed':

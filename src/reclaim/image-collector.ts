@@ -39,6 +39,7 @@ import type { ClaimsOnImages, UsersBeside } from './image-users.js';
 import type { ImageVolumes, MountedImages } from './image-volumes.js';
 import type { RememberedImages } from './remembered-images.js';
 import { messageOf, toError } from './removal.js';
+import type { ReturnedImages } from './returned-images.js';
 
 /** What image collection needs from the world. */
 export interface ImageCollectorDeps {
@@ -53,6 +54,8 @@ export interface ImageCollectorDeps {
   readonly protector?: ImageProtector;
   /** What is left alone for having failed; absent = nothing is. */
   readonly backOff?: BackOff;
+  /** What is kept for having come back soon after its removal; absent = nothing is. */
+  readonly returned?: ReturnedImages;
   /** Who else uses images, asked in each detection of a profile that goes by names; absent = nobody. See `claimsBeside`. */
   readonly claims?: ClaimsOnImages;
   /** Users beside those that the kubelet's look at exact ids finds; none unless given. */
@@ -138,21 +141,22 @@ export class ImageCollector {
     for (const each of claims?.newlyUnresolved() ?? []) {
       yield { kind: 'image-reference-unresolved', at: clock.now(), ...each };
     }
+    for (const { id, image, why } of this.newlyReturned(images)) {
+      yield { kind: 'image-came-back', at: clock.now(), id, image, why };
+    }
     const kept = yield* keptByRules(protector, images, firstSeenIn(this.#records), clock.now(), signal);
     return {
       kind: 'listed',
       list: {
         ...detected.list,
-        candidates: candidates.filter((each) => !kept.has(each.id) && !this.#isResting(each.id)),
+        candidates: candidates.filter(
+          (each) => !kept.has(each.id) && this.restReason(each, each.record.firstDetected) === null,
+        ),
         keptByRules: candidates.filter((each) => kept.has(each.id)),
         // Of two entries of one id the first gives the name.
         labels: new Map(images.toReversed().map((each) => [each.id, imageLabel(each)])),
       },
     };
-  }
-
-  #isResting(id: string): boolean {
-    return (this.#deps.backOff?.reason(id) ?? null) !== null;
   }
 
   /** Removes what was not used for longer than the maximum age. Answers with the candidates that are left. */
@@ -291,7 +295,7 @@ export class ImageCollector {
       yield { kind: 'not-collected', at: clock.now(), subject, message: messageOf(error), took, countedAs };
       return error;
     }
-    this.#records.delete(candidate.key);
+    this.#forgetKey(candidate.key);
     yield { kind: 'collected', at: clock.now(), subject, took, countedAs };
     return 'removed';
   }
@@ -337,12 +341,39 @@ export class ImageCollector {
 
   /** Forgets an image that has been removed, under all its handlers; pulled again it is a new one. */
   forgetImage(id: string): void {
-    const { rules, remembered } = this.#deps;
+    const { rules } = this.#deps;
     const keys = rules.runtimeHandlerAware ? [...this.#records.keys()].filter((key) => idOf(key, true) === id) : [id];
-    for (const key of keys) {
-      this.#records.delete(key);
-      remembered?.removed(key);
-    }
+    for (const key of keys) this.#forgetKey(key);
+  }
+
+  #forgetKey(key: string): void {
+    const { rules, remembered, returned } = this.#deps;
+    this.#records.delete(key);
+    remembered?.removed(key);
+    returned?.removed(idOf(key, rules.runtimeHandlerAware));
+  }
+
+  /** Images that are kept from now on for having come back soon after their removal, each told once. */
+  newlyReturned(
+    images: readonly ImageRecord[],
+  ): readonly { readonly id: string; readonly image: string; readonly why: string }[] {
+    const { returned } = this.#deps;
+    const seen = images.map((each) => ({
+      id: each.id,
+      image: imageLabel(each),
+      firstSeen: this.#records.get(this.keyOf(each))?.firstDetected ?? null,
+    }));
+    return (returned?.newly(seen) ?? []).map((each) => ({
+      id: each.id,
+      image: each.image,
+      why: returned?.reason(each) ?? '',
+    }));
+  }
+
+  /** Why an image is left alone for its own past: a removal that failed, or one after which it came back; null = it is not. */
+  restReason(image: Pick<ImageRecord, 'id'>, firstSeen: Instant | null): string | null {
+    const { backOff, returned } = this.#deps;
+    return backOff?.reason(image.id) ?? returned?.reason({ id: image.id, firstSeen }) ?? null;
   }
 
   /** Tells the follower of space passes what one that somebody else has carried out has looked at and kept. */

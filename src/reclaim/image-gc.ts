@@ -16,6 +16,7 @@ import { usersBeside } from './image-users.js';
 import { createImageVolumes, type MountedImages } from './image-volumes.js';
 import { PlannedRemoval, type Remover } from './planned-removal.js';
 import { carryOut, failureOf, messageOf, type RemovalManner, toError } from './removal.js';
+import type { ReturnedImages } from './returned-images.js';
 import { nothingRemoved, type ReclaimRun, type ReclaimStepRun } from './run.js';
 
 /** Removes images that nobody uses. Mirrors the kubelet's `ImageGC`. */
@@ -45,8 +46,10 @@ export interface ImageGcDeps {
   readonly claims?: ImageClaims;
   /** What remembers when images were used; share it with periodic collecting. One of its own unless given, that asks by name. */
   readonly collector?: ImageCollector;
-  /** What is left alone for having failed; absent = nothing is. */
+  /** What the collector of its own leaves alone for having failed; absent = nothing is. */
   readonly backOff?: BackOff;
+  /** The same for images that came back soon after their removal. */
+  readonly returned?: ReturnedImages;
 }
 
 /**
@@ -144,7 +147,8 @@ export function createImageGC(deps: ImageGcDeps): ImageGC {
     return planImages({
       images,
       use,
-      protectedBy: (image) => protection.by(image) ?? deps.backOff?.reason(image.id) ?? null,
+      protectedBy: (image) =>
+        protection.by(image) ?? collector.restReason(image, known.get(image.id)?.firstDetected ?? null),
       history: known,
       minAge: deps.minAge,
       youngLast: run.isHard && run.policy.gc.youngImages === 'last',
@@ -167,6 +171,9 @@ export function createImageGC(deps: ImageGcDeps): ImageGC {
       for (const each of unresolved) yield { kind: 'image-reference-unresolved', at: clock.now(), ...each };
       for (const pattern of protector.newlyUnused(protection)) {
         yield { kind: 'protect-pattern-unused', at: clock.now(), pattern };
+      }
+      for (const each of collector.newlyReturned(inventory.images)) {
+        yield { kind: 'image-came-back', at: clock.now(), ...each };
       }
       const judged = judge(inventory, run);
       const remove: Remover = async ({ id }, signal) => {
@@ -220,6 +227,8 @@ function ownCollector(deps: ImageGcDeps, protector: ImageProtector): ImageCollec
     volumes: askEveryContainer(runtime),
     rules: { highPercent: 100, lowPercent: 100, minAge, maxAge: null, runtimeHandlerAware: false },
     protector,
+    ...(deps.backOff === undefined ? {} : { backOff: deps.backOff }),
+    ...(deps.returned === undefined ? {} : { returned: deps.returned }),
     alsoInUse: usersBeside({ sandboxImage, byName: true }),
   });
 }

@@ -93,6 +93,7 @@ const SAMPLES: { readonly [Kind in EvictionEvent['kind']]: FactsOf<Kind> } = {
   },
   'image-reference-unresolved': { reference: 'gone:1', container: '0123456789abcdef' },
   'protect-pattern-unused': { pattern: 'keep/*' },
+  'image-came-back': { image: 'app:1', id: 'sha256:1', why: 'having come back 40 s after its removal' },
   'protected-images-hold-space': { images: 2, claimed: bytes(3 * GI) },
   'space-not-freed': { message: 'no space left on device' },
   'list-failed': { what: 'images and their users', message: 'deadline' },

@@ -22,6 +22,7 @@ import { createImageVolumes } from '../../src/reclaim/image-volumes.js';
 import { createKillPodNow } from '../../src/reclaim/kill-pod-now.js';
 import { LateSpace } from '../../src/reclaim/late-space.js';
 import { createPodMeter } from '../../src/reclaim/pod-meter.js';
+import { ReturnedImages } from '../../src/reclaim/returned-images.js';
 import { watchedRuntime } from '../../src/reclaim/watched-runtime.js';
 import { bytes, type Milliseconds, milliseconds } from '../../src/units/units.js';
 import { FakeBallast } from './fake-ballast.js';
@@ -94,7 +95,7 @@ export class FakeNode {
     const { failedRemovals } = POLICIES[wishes.profile ?? 'reclaimd'].gc;
     const backOff = failedRemovals === 'back-off' ? new BackOff(clock) : null;
     const watched = backOff === null ? runtime : watchedRuntime(runtime, backOff);
-    const resting = backOff === null ? {} : { backOff };
+    const resting = backOff === null ? {} : { backOff, returned: new ReturnedImages(clock) };
     const meter = createPodMeter({ runtime, files, clock, ...dirs }, wishes.writeCounts ?? null);
     this.deps = {
       clock,

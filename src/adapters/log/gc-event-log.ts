@@ -17,6 +17,7 @@ const LEVELS = {
   'gc-step-failed': 'warn',
   'image-reference-unresolved': 'warn',
   'protect-pattern-unused': 'warn',
+  'image-came-back': 'warn',
   'protected-images-hold-space': 'warn',
 } as const satisfies Record<Exclude<GcEvent['kind'], 'gc-run'>, Level>;
 
@@ -88,6 +89,7 @@ function failureOf(event: GcEvent): Failure | null {
     case 'gc-dropped':
     case 'image-reference-unresolved':
     case 'protect-pattern-unused':
+    case 'image-came-back':
     case 'protected-images-hold-space':
       return null;
   }
@@ -114,6 +116,7 @@ function mended(event: GcEvent, said: ReadonlyMap<string, string>): readonly str
     case 'gc-step-failed':
     case 'image-reference-unresolved':
     case 'protect-pattern-unused':
+    case 'image-came-back':
     case 'protected-images-hold-space':
       return [];
   }
