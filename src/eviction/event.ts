@@ -100,6 +100,8 @@ export type EvictionEvent = { readonly at: Instant } & (
   /** A look that counts as none at all; the pass ends and nothing moves. */
   | { readonly kind: 'look-failed'; readonly message: string }
   | { readonly kind: 'notifiers-updated' }
+  /** So many pods with storage limits of their own were measured; null = they could not be. */
+  | { readonly kind: 'storage-limits-checked'; readonly pods: number | null }
   | { readonly kind: 'notifier-failed'; readonly notifier: string; readonly message: string }
   /** The kubelet's node event `EvictionThresholdMet`, sent by each pass that acts on a threshold. */
   | { readonly kind: 'threshold-served'; readonly threshold: Threshold; readonly resource: Resource }

@@ -28,6 +28,8 @@ export function evolve(state: EvictionState, event: EvictionEvent, settings: Evi
       return state.isLayoutNew ? { ...state, isLayoutNew: false } : state;
     case 'notifiers-updated':
       return { ...state, notifiedAt: event.at };
+    case 'storage-limits-checked':
+      return { ...state, limitsCheckedAt: event.at };
     case 'storage-limit-served':
       return event.outcome.kind === 'failed' || event.outcome.kind === 'unverified'
         ? state

@@ -37,6 +37,10 @@ export function explain(event: EvictionEvent): string {
       return `cannot have the kernel watch memory for the ${event.notifier}: ${event.message}`;
     case 'threshold-served':
       return `serving ${thresholdText(event.threshold)}: the node is low on ${event.resource}`;
+    case 'storage-limits-checked':
+      return event.pods === null
+        ? 'could not hold pods against storage limits of their own'
+        : `held ${event.pods} pods against storage limits of their own`;
     case 'storage-limit-exceeded':
       return `pod ${event.pod.label} is over a limit of its own: ${storageMessage(event.violation)}`;
     case 'storage-limit-served':

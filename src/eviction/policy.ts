@@ -58,6 +58,8 @@ export interface Policy {
     readonly softGrace: 'override-of-a-second-or-more' | 'own-or-cap';
     /** What becomes of conditions, soft clocks, evictions under way and the last use of images when the process ends. */
     readonly restart: 'forgets' | 'remembers';
+    /** When pods are held against storage limits of their own: it means to list them all and to walk their files. */
+    readonly storageLimits: 'each-pass' | 'every-ten-seconds';
     /** Whether pods are let in after a start and before anything was seen. */
     readonly beforeFirstLook: 'admits' | 'not-yet';
   };
@@ -121,6 +123,7 @@ export const POLICIES = {
       announces: 'each-serving',
       softGrace: 'override-of-a-second-or-more',
       restart: 'forgets',
+      storageLimits: 'each-pass',
       beforeFirstLook: 'admits',
     },
     gc: {
@@ -166,6 +169,7 @@ export const POLICIES = {
       announces: 'deeds',
       softGrace: 'own-or-cap',
       restart: 'remembers',
+      storageLimits: 'every-ten-seconds',
       beforeFirstLook: 'not-yet',
     },
     gc: {

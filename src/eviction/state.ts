@@ -68,6 +68,8 @@ export interface EvictionState {
   readonly isLayoutNew: boolean;
   /** When those who have the kernel watch memory were last given new numbers; null = never. */
   readonly notifiedAt: Instant | null;
+  /** When pods were last held against the storage limits of their own; null = not yet. */
+  readonly limitsCheckedAt: Instant | null;
   readonly firstMet: FirstMetTimes;
   /** Thresholds past their grace that had not cleared after the last pass; in the reclaim band they stay met. */
   readonly unresolved: readonly ThresholdId[];
@@ -106,6 +108,7 @@ export const INITIAL_STATE: EvictionState = {
   layoutQuirk: null,
   isLayoutNew: false,
   notifiedAt: null,
+  limitsCheckedAt: null,
   firstMet: new Map(),
   unresolved: [],
   pressing: new Set(),

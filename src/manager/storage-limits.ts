@@ -6,9 +6,14 @@ import type { PodStats } from '../eviction/pod-stats.js';
 import { statusForOwnLimit } from '../eviction/pod-status.js';
 import type { PodRecord } from '../ports/pods.js';
 import { messageOf } from '../reclaim/removal.js';
-import { elapsed } from '../units/units.js';
+import { elapsed, milliseconds } from '../units/units.js';
 import { activePods, protectionIn } from './candidates.js';
 import type { CycleMode, Pass } from './pass.js';
+
+/** The kubelet's pause between its passes, each of which measures. */
+const CHECK_EVERY = milliseconds(10_000);
+/** A pod that is over its own limit is the one to go before anybody else is chosen, so it is to be found soon then. */
+const CHECK_PRESSED_EVERY = milliseconds(1_000);
 
 /**
  * Evicts every pod that is over a limit of its own, one after the other, whatever the node has left. Answers whether one went:
@@ -18,6 +23,7 @@ import type { CycleMode, Pass } from './pass.js';
 export async function* enforceStorageLimits(pass: Pass, mode: CycleMode): AsyncGenerator<EvictionEvent, boolean> {
   const { storageLimits } = pass.deps;
   if (storageLimits === null || storageLimits === undefined || pass.deps.evictionOff() !== null) return false;
+  if (!isDue(pass)) return false;
   const measured = await measuredPods(pass, (pods) => storageLimits.measure(pods, pass.abort)).catch(messageOf);
   if (typeof measured === 'string') {
     yield* pass.tell({
@@ -26,8 +32,10 @@ export async function* enforceStorageLimits(pass: Pass, mode: CycleMode): AsyncG
       what: 'the pods with limits of their own',
       message: measured,
     });
+    yield* pass.tell({ kind: 'storage-limits-checked', at: pass.now(), pods: null });
     return false;
   }
+  yield* pass.tell({ kind: 'storage-limits-checked', at: pass.now(), pods: measured.length });
   let hasEnded = false;
   for (const { pod, stats } of measured) {
     if (pass.abort.aborted) break;
@@ -42,6 +50,13 @@ export async function* enforceStorageLimits(pass: Pass, mode: CycleMode): AsyncG
     hasEnded = true;
   }
   return hasEnded;
+}
+
+/** What ten passes a second would ask for again and again is asked for as often as the kubelet does; sooner while a line is missed. */
+function isDue(pass: Pass): boolean {
+  const { limitsCheckedAt, pressing } = pass.state;
+  if (pass.settings.policy.eviction.storageLimits === 'each-pass' || limitsCheckedAt === null) return true;
+  return elapsed(limitsCheckedAt, pass.now()) >= (pressing.size > 0 ? CHECK_PRESSED_EVERY : CHECK_EVERY);
 }
 
 async function* end(

@@ -267,6 +267,7 @@ test('all other events tell a story and change nothing', (t) => {
     'eviction-measured',
     'helpless',
     'notifiers-updated',
+    'storage-limits-checked',
     'storage-limit-served',
     'will-be-full',
     'fills-no-more',

@@ -71,6 +71,13 @@ test(
   'the filesystem layout split-disks is not supported while KubeletSeparateDiskGC is off',
 );
 test('a look that is none', says, eventOf('look-failed'), 'cannot look at the node: /var/lib: EIO');
+test('limits of pods', says, eventOf('storage-limits-checked'), 'held 3 pods against storage limits of their own');
+test(
+  'limits that could not be looked at',
+  says,
+  eventOf('storage-limits-checked', { pods: null }),
+  'could not hold pods against storage limits of their own',
+);
 test('watches of the kernel', says, eventOf('notifiers-updated'), 'told the kernel at which use of memory to wake us');
 test(
   'a watch that the kernel refuses',

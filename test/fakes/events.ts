@@ -47,6 +47,7 @@ const SAMPLES: { readonly [Kind in EvictionEvent['kind']]: FactsOf<Kind> } = {
   'layout-refused': { layout: 'split-disks' },
   'look-failed': { message: '/var/lib: EIO' },
   'notifiers-updated': {},
+  'storage-limits-checked': { pods: 3 },
   'notifier-failed': { notifier: 'hard memory threshold', message: 'EIO' },
   'threshold-served': { threshold: HARD, resource: 'ephemeral-storage' },
   'storage-limit-exceeded': { pod: POD, violation: VIOLATION },

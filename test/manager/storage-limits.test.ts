@@ -120,3 +120,35 @@ test('pods that cannot be listed are told, and the pass goes on', async (t) => {
   t.deepEqual(ofKind(events, 'storage-limit-served'), []);
   t.deepEqual(ofKind(events, 'pass-failed'), []);
 });
+
+/** The pauses between looks at the limits, in `passes` passes `apart` milliseconds from each other. */
+async function pauses(wishes: Partial<NodeWishes>, free: number, passes: number, apart: number) {
+  const { node } = scene(wishes, { free, stats: null });
+  const times: number[] = [];
+  for (let pass = 0; pass < passes; pass += 1) {
+    node.world.clock.skip(apart);
+    for (const event of ofKind(await node.pass(), 'storage-limits-checked')) times.push(Number(event.at));
+  }
+  return times.slice(1).map((time, index) => time - (times[index] ?? 0));
+}
+
+test('with all well limits are looked at every ten seconds, not ten times a second', async (t) => {
+  const seen = await pauses({}, 500, 300, 0);
+  t.true(seen.length >= 2 && seen.every((pause) => pause >= 10_000 && pause < 10_500), seen.join(' '));
+});
+
+test('while a line is missed they are looked at every second', async (t) => {
+  const seen = await pauses({ protectedNamespaces: ['default', 'kube-system'] }, 50, 60, 0);
+  t.true(seen.length >= 3 && seen.every((pause) => pause >= 1_000 && pause < 5_000), seen.join(' '));
+});
+
+test('under the kubelet’s profile they are looked at in each pass', async (t) => {
+  t.is((await pauses({ profile: 'kubelet' }, 500, 6, 1_000)).length, 5);
+});
+
+test('a list that fails is not asked for again ten times a second', async (t) => {
+  const { node } = scene();
+  node.pods.failure = new Error('the API server is away');
+  const failures = [await node.pass(), await node.pass()].map((events) => ofKind(events, 'list-failed').length);
+  t.deepEqual(failures, [1, 0]);
+});

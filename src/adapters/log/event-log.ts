@@ -14,6 +14,7 @@ const LEVELS = {
   'notifiers-updated': 'debug',
   'notifier-failed': 'warn',
   'threshold-served': 'debug',
+  'storage-limits-checked': 'debug',
   'storage-limit-exceeded': 'warn',
   'storage-limit-served': 'warn',
   'image-path-fallback': 'warn',
