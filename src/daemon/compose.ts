@@ -151,6 +151,7 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
         clock,
         podLogsDir,
         podVolumesDir: () => (ports.kubeletRuns() ? null : podVolumesDir),
+        ...(ports.processes === undefined ? {} : { processes: ports.processes }),
       }),
     ),
     measurePods: (active, signal, layout, abort) => meter.measure(active, signal, layout, abort),

@@ -43,5 +43,11 @@ export async function onePass(
     events.push(event);
     hear(event);
   }
+  if (mode === 'act') {
+    for await (const event of parts.manager.settle()) {
+      events.push(event);
+      hear(event);
+    }
+  }
   return { events, state: parts.manager.state, endpoint, inventory };
 }

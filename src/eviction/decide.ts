@@ -5,8 +5,9 @@ import { thresholdsBelow } from './evaluate.js';
 import type { Goal } from './event.js';
 import { deviceUnder, type FsLayout } from './layout.js';
 import type { Observations } from './observe.js';
+import { isFutile, stillToCome } from './outstanding.js';
 import { SIGNALS, type Signal } from './signal.js';
-import type { EvictionState } from './state.js';
+import type { EvictionState, EvictionUnderWay } from './state.js';
 import { type ReclaimStep, reclaimSteps } from './steps.js';
 import type { Threshold } from './threshold.js';
 
@@ -42,7 +43,9 @@ export function decide(
   const pressed = pressedDevices(assessment.fresh, observations, layout, settings);
   if (pressed.length === 0) return { kind: 'rest' };
   const waits = settings.policy.eviction.nextEviction === 'after-effect-was-measured';
-  if (waits && state.evictionUnderWay !== null) return { kind: 'hold', pressed };
+  if (waits && state.evictionUnderWay !== null && mayStillSuffice(state.evictionUnderWay, pressed, observations)) {
+    return { kind: 'hold', pressed };
+  }
   return { kind: 'serve', pressed };
 }
 
@@ -69,8 +72,19 @@ export function isEvictionOver(state: EvictionState, observations: Observations,
   if (evictionUnderWay === null) return true;
   if (now >= evictionUnderWay.waitUntil) return true;
   const seen = observations.get(evictionUnderWay.signal);
-  if (seen === undefined || evictionUnderWay.expected === null) return false;
-  return evictionUnderWay.isGone && seen.available - evictionUnderWay.availableBefore >= evictionUnderWay.expected;
+  if (seen === undefined) return false;
+  return evictionUnderWay.isGone && stillToCome(evictionUnderWay, seen.available) === 0;
+}
+
+/** Whether what an eviction has not brought yet would end every pressure that it can end; the others wait for their turn. */
+function mayStillSuffice(underWay: EvictionUnderWay, pressed: readonly Pressed[], observations: Observations): boolean {
+  const seen = observations.get(underWay.signal);
+  const goals = pressed.flatMap((each) => each.goals).filter(({ signal }) => signal === underWay.signal);
+  if (seen === undefined || goals.length === 0) return true;
+  // That it is gone and has brought nothing so far is no reason for another one: the series may have to end.
+  if (underWay.isGone && isFutile(underWay, seen.available)) return true;
+  const coming = stillToCome(underWay, seen.available);
+  return coming === null || goals.every(({ target }) => seen.available + coming >= target);
 }
 
 function pressedDevices(

@@ -56,7 +56,9 @@ export type KillOutcome =
   | { readonly kind: 'gone' }
   /** Stopped as far as the runtime says; its remains could not be removed. */
   | { readonly kind: 'remains'; readonly message: string }
-  /** Still running when the time was up; on a full disk it may be dead and its exit not recorded. */
+  /** Its processes are gone, and the runtime has not recorded it: on a full disk it has no room to. It tries again by itself. */
+  | { readonly kind: 'unrecorded'; readonly message: string }
+  /** Still running when the time was up; where nobody sees its processes it may be dead and its exit not recorded. */
   | { readonly kind: 'still-running'; readonly message: string }
   /** The runtime refused. */
   | { readonly kind: 'failed'; readonly message: string }
@@ -247,6 +249,26 @@ export type EvictionEvent = { readonly at: Instant } & (
       readonly kind: 'eviction-hastened';
       readonly pod: PodName;
       readonly threshold: Threshold;
+    }
+  /** A pod that was told to end is still there when it should be gone; it is looked at again until it is. */
+  | { readonly kind: 'pod-lingers'; readonly pod: PodName; readonly outcome: KillOutcome }
+  | {
+      /** The runtime cannot record the end of a pod, as the disk is full: what was done so that it can. */
+      readonly kind: 'stop-hangs';
+      readonly pod: PodName;
+      readonly filesystem: FilesystemName;
+      readonly available: number;
+      /** `nothing`: there was nothing to give up, so the runtime is waited for. */
+      readonly freed: 'ballast' | 'garbage' | 'nothing';
+    }
+  | {
+      /** The pass ends before the pod: what is still to come from it is waited for in the next ones. */
+      readonly kind: 'kill-outstanding';
+      readonly pod: PodName;
+      readonly signal: Signal;
+      readonly expected: number | null;
+      readonly availableBefore: number;
+      readonly waitUntil: Instant;
     }
   | {
       readonly kind: 'pod-killed';

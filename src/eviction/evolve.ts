@@ -1,11 +1,12 @@
-import { elapsed, milliseconds } from '../units/units.js';
+import { elapsed, later, milliseconds } from '../units/units.js';
 import { assess, type EvictionSettings } from './assess.js';
 import { type EventOf, type EvictionEvent, FILESYSTEMS } from './event.js';
 import { foretold } from './foretell.js';
 import type { Observations, UnknownSignal } from './observe.js';
-import { withRemembered } from './remembered.js';
+import { stillToCome } from './outstanding.js';
+import { CLEANUP_WAIT, withRemembered } from './remembered.js';
 import type { FilesystemName, Signal } from './signal.js';
-import type { EvictionState, UnknownSince } from './state.js';
+import type { EvictionState, EvictionUnderWay, UnknownSince } from './state.js';
 import type { Sample } from './time-to-full.js';
 
 /** An unknown signal is warned about when it has been unknown for this long; a mount that comes up late is no alarm. */
@@ -40,13 +41,24 @@ export function evolve(state: EvictionState, event: EvictionEvent, settings: Evi
       return withRemembered(state, event.remembered);
     case 'eviction-decided':
       return { ...state, ending: endingOf(event) };
+    case 'eviction-hastened':
+      return state.evictionUnderWay?.podUid === event.pod.uid
+        ? { ...state, evictionUnderWay: { ...state.evictionUnderWay, waitUntil: later(event.at, CLEANUP_WAIT) } }
+        : state;
+    case 'kill-outstanding':
+      return {
+        ...state,
+        ending: null,
+        helpless: null,
+        toldToEnd: withTold(state.toldToEnd, event.pod.uid),
+        evictionUnderWay: underWay(event, state.evictionUnderWay, false),
+      };
     case 'pod-killed':
       // The same pod goes again when the runtime is back: to spare it would cost another pod its life.
-      if (event.outcome.kind === 'unverified') return { ...state, ending: null };
+      if (event.outcome.kind === 'unverified') return untold(state, event.pod.uid);
       if (event.outcome.kind === 'failed') {
         return {
-          ...state,
-          ending: null,
+          ...untold(state, event.pod.uid),
           killFailed: new Map([...[...state.killFailed].slice(1 - TOLD_KEPT), [event.pod.uid, event.at]]),
         };
       }
@@ -55,16 +67,7 @@ export function evolve(state: EvictionState, event: EvictionEvent, settings: Evi
         helpless: null,
         ending: null,
         toldToEnd: withTold(state.toldToEnd, event.pod.uid),
-        evictionUnderWay: {
-          podUid: event.pod.uid,
-          podLabel: event.pod.label,
-          signal: event.signal,
-          availableBefore: event.availableBefore,
-          expected: event.expected,
-          killedAt: event.at,
-          waitUntil: event.waitUntil,
-          isGone: event.outcome.kind === 'gone',
-        },
+        evictionUnderWay: underWay(event, state.evictionUnderWay, event.outcome.kind === 'gone'),
       };
     case 'eviction-measured':
       return {
@@ -121,8 +124,9 @@ export function evolve(state: EvictionState, event: EvictionEvent, settings: Evi
     case 'reclaim-finished':
     case 'would-remove':
     case 'would-evict':
-    case 'eviction-hastened':
     case 'writer-goes-first':
+    case 'pod-lingers':
+    case 'stop-hangs':
     case 'usage-impossible':
     case 'ballast-laid':
     case 'ballast-released':
@@ -148,6 +152,43 @@ function endingOf(event: EventOf<'eviction-decided'>): EvictionState['ending'] {
     expected: event.ranking.find((each) => each.uid === uid)?.usage ?? null,
     decidedAt: event.at,
     grace: event.grace,
+  };
+}
+
+/** The account of an eviction, with what is still to come from another one that it was sent after. */
+function underWay(
+  event: EventOf<'pod-killed' | 'kill-outstanding'>,
+  before: EvictionState['evictionUnderWay'],
+  isGone: boolean,
+): EvictionUnderWay {
+  const { pod, signal, availableBefore, expected, waitUntil } = event;
+  const isSame = before?.podUid === pod.uid;
+  const ofOthers =
+    before === null || before.signal !== signal
+      ? 0
+      : isSame
+        ? (before.alsoExpected ?? 0)
+        : (stillToCome(before, availableBefore) ?? 0);
+  return {
+    podUid: pod.uid,
+    podLabel: pod.label,
+    signal,
+    availableBefore,
+    expected,
+    ...(ofOthers > 0 ? { alsoExpected: ofOthers } : {}),
+    killedAt: isSame ? before.killedAt : event.at,
+    waitUntil,
+    isGone,
+  };
+}
+
+/** As if the pod had not been told to end. */
+function untold(state: EvictionState, uid: string): EvictionState {
+  return {
+    ...state,
+    ending: null,
+    toldToEnd: new Set([...state.toldToEnd].filter((each) => each !== uid)),
+    evictionUnderWay: state.evictionUnderWay?.podUid === uid ? null : state.evictionUnderWay,
   };
 }
 

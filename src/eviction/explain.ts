@@ -104,6 +104,12 @@ export function explain(event: EvictionEvent): string {
       return `evicting pod ${event.pod.label}: ${event.message}`;
     case 'eviction-hastened':
       return `cutting the grace of pod ${event.pod.label} short: meanwhile the hard line ${thresholdText(event.threshold)} is missed`;
+    case 'pod-lingers':
+      return `pod ${event.pod.label} ${ENDED[event.outcome.kind]}${'message' in event.outcome ? `: ${event.outcome.message}` : ''}`;
+    case 'stop-hangs':
+      return `the end of pod ${event.pod.label} cannot be recorded, as ${event.filesystem} has ${bytesText(event.available)} available: ${HELPED_BY[event.freed]}`;
+    case 'kill-outstanding':
+      return `pod ${event.pod.label} is still ending; nobody else goes for now, and what comes from it is waited for`;
     case 'pod-killed':
       return killedText(event);
     case 'eviction-measured':
@@ -279,9 +285,17 @@ const TROUBLES: Readonly<Record<StoreTrouble, string>> = {
   'not-writing': 'the state cannot be saved for now; the newest is kept in memory and tried again',
 };
 
+const HELPED_BY: Readonly<Record<EventOf<'stop-hangs'>['freed'], string>> = {
+  ballast: 'released ballast, and the runtime will try again by itself',
+  garbage: 'removed something, and the runtime will try again by itself',
+  nothing:
+    'there is no ballast and nothing that may be removed; any file deleted there would help, and `ballast` the next time',
+};
+
 const ENDED: Readonly<Record<EventOf<'pod-killed'>['outcome']['kind'], string>> = {
   gone: 'is gone',
   remains: 'has ended, but not all of it could be removed',
+  unrecorded: 'has ended, but the runtime has not recorded it',
   'still-running': 'was told to end and still counts as running',
   failed: 'could not be ended',
   unverified: 'was told to end, and whether it did is not known',
@@ -321,6 +335,8 @@ function killedText(event: EventOf<'pod-killed'>): string {
       return `pod ${event.pod.label} is gone: ${changeText(event.signal, event.availableAfter - event.availableBefore)} in ${secondsText(event.took)}`;
     case 'remains':
       return `pod ${event.pod.label} has ended, but not all of it could be removed: ${outcome.message}`;
+    case 'unrecorded':
+      return `the processes of pod ${event.pod.label} are gone, but the runtime has not recorded it and nothing of it can be removed: ${outcome.message}`;
     case 'still-running':
       return `pod ${event.pod.label} was told to end and still counts as running; it may be dead and its end not recorded: ${outcome.message}`;
     case 'failed':

@@ -39,6 +39,8 @@ export interface EvictionUnderWay {
   readonly availableBefore: number;
   /** What its end should bring, in the signal's unit; null when nobody knows. */
   readonly expected: number | null;
+  /** What was still to come from earlier evictions when this one was sent; absent = nothing. */
+  readonly alsoExpected?: number;
   readonly killedAt: Instant;
   /** Until when its space is waited for: 30 s after its grace ran out, as the kubelet waits for cleanup. */
   readonly waitUntil: Instant;

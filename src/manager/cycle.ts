@@ -2,6 +2,7 @@ import { assess } from '../eviction/assess.js';
 import { decide, isEvictionOver, isRelieved, type Pressed } from '../eviction/decide.js';
 import type { EvictionEvent, ReclaimOutcome } from '../eviction/event.js';
 import { collectionsAhead } from '../eviction/foretell.js';
+import { isFutile } from '../eviction/outstanding.js';
 import { SIGNALS } from '../eviction/signal.js';
 import type { EvictionState } from '../eviction/state.js';
 import { buildSignalToNodeReclaimFuncs, type NodeReclaimFunc } from '../reclaim/node-reclaim-funcs.js';
@@ -11,15 +12,13 @@ import { elapsed } from '../units/units.js';
 import { tellPlan } from './dry-run.js';
 import { evict, helpless } from './evict.js';
 import { roomForStop, writerToGoFirst } from './fast-writer.js';
+import { followKills } from './follow-kills.js';
 import { layWhereRoomy, releaseWhereFull } from './keep-ballast.js';
 import { type CycleDeps, type CycleMode, Pass } from './pass.js';
 import { prepareChoice } from './prepare-choice.js';
 import { enforceStorageLimits } from './storage-limits.js';
 
 export type { CycleMode } from './pass.js';
-
-/** An eviction that brings less than this share of what was expected ends the series. */
-const WORTHWHILE_SHARE = 0.1;
 
 /** Said, so that a runtime that stays away is asked once a second and not ten times. */
 const NO_RUNTIME = 'the container runtime does not answer';
@@ -48,10 +47,22 @@ export async function* runPass(
   return pass.state;
 }
 
+/** Follows the kills that were sent, and does nothing else. */
+export async function* followOnly(
+  deps: CycleDeps,
+  before: EvictionState,
+  abort: AbortSignal,
+): AsyncGenerator<EvictionEvent, EvictionState> {
+  const pass = new Pass(deps, before, abort);
+  if (yield* pass.look()) yield* followKills(pass);
+  return pass.state;
+}
+
 async function* play(pass: Pass, mode: CycleMode): AsyncGenerator<EvictionEvent, void> {
   if (!(yield* pass.look())) return;
   const { judgedFrom } = pass;
   if (mode === 'act' && (yield* releaseWhereFull(pass)) && !(yield* pass.look())) return;
+  if (mode === 'act') yield* followKills(pass);
   const { observations } = pass.state;
   if (mode === 'act') prepareChoice(pass);
   const assessment = assess(judgedFrom, observations, pass.state.lookedAt ?? pass.now(), pass.settings);
@@ -84,8 +95,7 @@ async function* measureEviction(pass: Pass, nothingIsDue: boolean): AsyncGenerat
   if (!nothingIsDue && !isEvictionOver(pass.state, pass.state.observations, now)) return;
   const seen = pass.state.observations.get(underWay.signal);
   if (seen === undefined && now < underWay.waitUntil) return;
-  const brought = seen === undefined ? null : seen.available - underWay.availableBefore;
-  const isFutile = brought !== null && underWay.expected !== null && brought < underWay.expected * WORTHWHILE_SHARE;
+  const hasBroughtNothing = seen !== undefined && isFutile(underWay, seen.available);
   yield* pass.tell({
     kind: 'eviction-measured',
     at: now,
@@ -95,7 +105,7 @@ async function* measureEviction(pass: Pass, nothingIsDue: boolean): AsyncGenerat
     availableBefore: underWay.availableBefore,
     availableAfter: seen?.available ?? null,
     missing: pass.missing(underWay.signal, pass.state.observations),
-    endsSeries: !nothingIsDue && isFutile && pass.settings.policy.eviction.futileEviction === 'ends-series',
+    endsSeries: !nothingIsDue && hasBroughtNothing && pass.settings.policy.eviction.futileEviction === 'ends-series',
     took: elapsed(underWay.killedAt, now),
   });
 }

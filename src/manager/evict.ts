@@ -4,16 +4,15 @@ import { graceOverrideSeconds, workerGrace } from '../eviction/kubelet-quirks.js
 import { evictionMessage } from '../eviction/message.js';
 import { evictionMessageData } from '../eviction/message-data.js';
 import { statusForNode } from '../eviction/pod-status.js';
-import { CLEANUP_WAIT } from '../eviction/remembered.js';
 import { SIGNALS } from '../eviction/signal.js';
 import { chooseVictim, evictionGrace } from '../eviction/victim.js';
 import type { PodRecord } from '../ports/pods.js';
 import { SPACE_COMES_WITHIN } from '../reclaim/late-space.js';
 import { messageOf } from '../reclaim/removal.js';
 import { settle } from '../reclaim/settle.js';
-import { elapsed, later } from '../units/units.js';
+import { elapsed } from '../units/units.js';
 import { type Ranking, rank } from './candidates.js';
-import { endPod } from './end-pod.js';
+import { endPod, toldOf } from './end-pod.js';
 import type { Pass } from './pass.js';
 
 /** Ranks the pods unless that was done a moment ago, picks one, ends it, and measures what that brought. */
@@ -72,7 +71,18 @@ export async function* evict(
   const run = pass.runFor(pressed);
   const availableBefore = await run.look();
   const began = pass.now();
-  const outcome = yield* endPod(pass, pod, grace);
+  const facts = {
+    signal,
+    expected: victim.standing.usage,
+    availableBefore: availableBefore[signal] ?? observation.available,
+  };
+  const kill = yield* endPod(pass, pod, grace, facts);
+  const outcome = kill.outcomeSoFar;
+  if (kill.outcome === null && policy.eviction.nextEviction === 'after-effect-was-measured') {
+    const { waitUntil } = kill;
+    return yield* pass.tell({ kind: 'kill-outstanding', at: pass.now(), pod: name, ...facts, waitUntil });
+  }
+  toldOf(pass, kill);
   const settled =
     outcome.kind === 'gone' && pass.settings.policy.gc.waitsForSpace
       ? (await settle(run, availableBefore, victim.standing.usage, SPACE_COMES_WITHIN)).available
@@ -84,11 +94,9 @@ export async function* evict(
     kind: 'pod-killed',
     at: pass.now(),
     pod: name,
-    signal,
-    expected: victim.standing.usage,
-    availableBefore: availableBefore[signal] ?? observation.available,
+    ...facts,
     availableAfter: settled[signal] ?? observation.available,
-    waitUntil: later(later(began, grace), CLEANUP_WAIT),
+    waitUntil: kill.waitUntil,
     outcome,
     took: elapsed(began, pass.now()),
   });

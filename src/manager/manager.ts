@@ -9,14 +9,15 @@ import type { Policy } from '../eviction/policy.js';
 import { type EvictionState, INITIAL_STATE } from '../eviction/state.js';
 import type { Threshold } from '../eviction/threshold.js';
 import { LateSpace } from '../reclaim/late-space.js';
-import type { Milliseconds } from '../units/units.js';
-import { type CycleMode, runPass } from './cycle.js';
+import { type Milliseconds, milliseconds } from '../units/units.js';
+import { type CycleMode, followOnly, runPass } from './cycle.js';
+import { Kills } from './kills.js';
 import { type CycleDeps, LAYOUT_UNTIL_TOLD, Pass } from './pass.js';
 import { createPipeline } from './pipeline.js';
 import { watchRuntime } from './watch-runtime.js';
 
 /** What a manager works with: the world, and what the operator wants. */
-export interface ManagerDeps extends Omit<CycleDeps, 'settingsFor' | 'late'> {
+export interface ManagerDeps extends Omit<CycleDeps, 'settingsFor' | 'late' | 'kills'> {
   readonly thresholds: readonly Threshold[];
   readonly transitionPeriod: Milliseconds;
   readonly policy: Policy;
@@ -39,21 +40,34 @@ export interface Manager {
   look(): AsyncGenerator<EvictionEvent, void>;
   /** One pass by itself, outside the stream: for a dry run or a single shot. */
   once(mode: CycleMode): AsyncGenerator<EvictionEvent, void>;
+  /** Stays with the pods that were told to end until they have, after a single shot. */
+  settle(): AsyncGenerator<EvictionEvent, void>;
 }
+
+/** How often a pod that ends is looked at when nothing else is to be done. */
+const SETTLE_EVERY = milliseconds(250);
 
 /** Makes a manager, without a past unless its keeper has one. Nothing runs until `events$` is subscribed to. */
 export function createManager(deps: ManagerDeps): Manager {
   const settingsFor = settingsByLayout(deps);
   const abort = new AbortController();
   const late = new LateSpace();
+  const kills = new Kills();
   let state = INITIAL_STATE;
 
   async function* pass(mode: CycleMode): AsyncGenerator<EvictionEvent, void> {
-    state = yield* runPass({ ...deps, settingsFor, late }, state, mode, abort.signal);
+    state = yield* runPass({ ...deps, settingsFor, late, kills }, state, mode, abort.signal);
+  }
+
+  async function* settle(): AsyncGenerator<EvictionEvent, void> {
+    while (kills.ongoing.some((kill) => !kill.isTold) && !abort.signal.aborted) {
+      state = yield* followOnly({ ...deps, settingsFor, late, kills }, state, abort.signal);
+      await deps.clock.sleep(SETTLE_EVERY, abort.signal);
+    }
   }
 
   async function* look(): AsyncGenerator<EvictionEvent, void> {
-    const sole = new Pass({ ...deps, settingsFor, late }, state, abort.signal);
+    const sole = new Pass({ ...deps, settingsFor, late, kills }, state, abort.signal);
     yield* sole.look();
     state = sole.state;
   }
@@ -82,6 +96,7 @@ export function createManager(deps: ManagerDeps): Manager {
         : admit(pod, state.conditions),
     look,
     once: pass,
+    settle,
   };
 }
 

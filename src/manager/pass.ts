@@ -1,6 +1,6 @@
 import type { EvictionSettings } from '../eviction/assess.js';
 import type { Pressed } from '../eviction/decide.js';
-import type { Availability, EvictionEvent } from '../eviction/event.js';
+import type { Availability, EvictionEvent, Goal } from '../eviction/event.js';
 import { evolve } from '../eviction/evolve.js';
 import type { LayoutQuirk } from '../eviction/kubelet-quirks.js';
 import { deviceUnder, type FsLayout } from '../eviction/layout.js';
@@ -25,6 +25,7 @@ import { messageOf } from '../reclaim/removal.js';
 import type { ReclaimRun } from '../reclaim/run.js';
 import { elapsed, type Instant, type Milliseconds, milliseconds } from '../units/units.js';
 import { releaseFor } from './keep-ballast.js';
+import type { Kills } from './kills.js';
 import type { Looker, NodeLook } from './look.js';
 import type { StateKeeper } from './state-keeper.js';
 
@@ -59,6 +60,8 @@ export interface CycleDeps {
   ): Promise<ReadonlyMap<string, PodUsage>>;
   /** Tells who fills a disk, given what `measurePods` has just found; absent = nobody can say of anybody. */
   readonly meter?: Pick<PodMeter, 'writes' | 'watch' | 'prime'>;
+  /** The kills that were sent and are not over: they outlive a pass. */
+  readonly kills: Kills;
   /** What removals have freed and is still coming back: it outlives a pass. */
   readonly late: LateSpace;
   /** The settings in force under a layout, containerfs thresholds derived. */
@@ -182,18 +185,23 @@ export class Pass {
   }
 
   /** A collection for what presses: its goals, and how to look whether they are reached. */
-  runFor(pressed: Pressed): ReclaimRun {
+  runFor({ threshold, thresholds, goals }: Pressed): ReclaimRun {
+    const isHard = thresholds.some((each) => each.urgency.kind === 'hard');
+    return this.runOn(SIGNALS[threshold.signal].filesystem, goals, isHard);
+  }
+
+  /** A collection on a filesystem; null = for memory or processes, which no look between removals shows. */
+  runOn(filesystem: FilesystemName | null, goals: readonly Goal[], isHard: boolean): ReclaimRun {
     const { looker, clock, late } = this.deps;
-    const { filesystem } = SIGNALS[pressed.threshold.signal];
     return {
-      goals: pressed.goals,
-      isHard: pressed.thresholds.some((each) => each.urgency.kind === 'hard'),
+      goals,
+      isHard,
       policy: this.settings.policy,
       clock,
       late: this.#holdsLayers(filesystem) ? late : late.elsewhere(),
       releaseBallast: () => releaseFor(this, filesystem, 'removal-failed'),
       signal: this.abort,
-      look: async () => (filesystem === null ? {} : availabilityOf(pressed, await looker.lookAt(filesystem))),
+      look: async () => (filesystem === null ? {} : availabilityOf(filesystem, goals, await looker.lookAt(filesystem))),
     };
   }
 
@@ -233,15 +241,16 @@ export class Pass {
 }
 
 /** Bytes and inodes of the pressed device; the signals of filesystems that share it have the same numbers. */
-function availabilityOf(pressed: Pressed, look: Awaited<ReturnType<Looker['lookAt']>>): Availability {
+function availabilityOf(
+  filesystem: FilesystemName,
+  goals: readonly Goal[],
+  look: Awaited<ReturnType<Looker['lookAt']>>,
+): Availability {
   if (look.kind !== 'reading' || look.capacity === 0) return {};
-  const { filesystem } = SIGNALS[pressed.threshold.signal];
   const inodes = look.inodes?.free;
-  const signals = new Set<Signal>(pressed.goals.map((goal) => goal.signal));
-  if (filesystem !== null) {
-    signals.add(`${filesystem}.available`);
-    signals.add(`${filesystem}.inodesFree`);
-  }
+  const signals = new Set<Signal>(goals.map((goal) => goal.signal));
+  signals.add(`${filesystem}.available`);
+  signals.add(`${filesystem}.inodesFree`);
   return Object.fromEntries(
     [...signals].flatMap((signal) => {
       const amount = SIGNALS[signal].unit === 'bytes' ? look.available : inodes;

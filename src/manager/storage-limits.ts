@@ -8,6 +8,7 @@ import type { PodRecord } from '../ports/pods.js';
 import { messageOf } from '../reclaim/removal.js';
 import { elapsed, milliseconds } from '../units/units.js';
 import { activePods, protectionIn } from './candidates.js';
+import { endPod, toldOf } from './end-pod.js';
 import type { CycleMode, Pass } from './pass.js';
 
 /** The kubelet's pause between its passes, each of which measures. */
@@ -66,7 +67,11 @@ async function* end(
   violation: StorageViolation,
 ): AsyncGenerator<EvictionEvent, void> {
   const began = pass.now();
-  const outcome = yield* pass.folding(pass.deps.killPod(pod, workerGrace(HARD_GRACE_SECONDS), pass.abort));
+  const signal = 'nodefs.available';
+  const availableBefore = pass.state.observations.get(signal)?.available ?? 0;
+  const grace = workerGrace(HARD_GRACE_SECONDS);
+  const kill = yield* endPod(pass, pod, grace, { signal, expected: null, availableBefore });
+  toldOf(pass, kill);
   yield* pass.tell({
     kind: 'storage-limit-served',
     at: pass.now(),
@@ -74,7 +79,7 @@ async function* end(
     violation,
     graceSeconds: HARD_GRACE_SECONDS,
     status: statusForOwnLimit(storageMessage(violation)),
-    outcome,
+    outcome: kill.outcomeSoFar,
     took: elapsed(began, pass.now()),
   });
 }

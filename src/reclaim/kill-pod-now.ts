@@ -1,75 +1,117 @@
-import type { EvictionEvent, KillOutcome, RemovalSubject } from '../eviction/event.js';
-import type { Clock } from '../ports/clock.js';
-import type { FilesPort } from '../ports/files.js';
+import type { EvictionEvent, KillOutcome } from '../eviction/event.js';
+import type { ContainerProcessesPort } from '../ports/container-processes.js';
 import type { KillPod } from '../ports/kill.js';
 import type { PodRecord } from '../ports/pods.js';
-import { type ContainerRecord, RuntimeError, type RuntimePort, type SandboxRecord } from '../ports/runtime.js';
-import { elapsed, type Milliseconds, milliseconds } from '../units/units.js';
+import type { ContainerRecord, RuntimePort } from '../ports/runtime.js';
+import { elapsed, later, milliseconds } from '../units/units.js';
+import { type Remains, type RemainsDeps, removeFiles, removeRemains } from './pod-remains.js';
+import { PodStops } from './pod-stops.js';
+import { ProcessWatch } from './process-watch.js';
 import { messageOf } from './removal.js';
-import { timeLimit } from './time-limit.js';
 
 /** What ending a pod needs from the world. */
-export interface KillDeps {
+export interface KillDeps extends RemainsDeps {
   readonly runtime: RuntimePort;
-  readonly files: FilesPort;
-  readonly clock: Clock;
-  readonly podLogsDir: string;
-  /**
-   * Where pods' volumes lie (`<root>/pods`); null while a kubelet runs: the volumes are its to unmount and remove.
-   */
-  podVolumesDir(): string | null;
+  /** Tells whether processes are gone where the runtime does not; absent = nobody does. */
+  readonly processes?: Pick<ContainerProcessesPort, 'look'>;
 }
+
+/** Between two looks at a pod that should be gone: often to begin with, when its space is waited for. */
+const LOOK_EVERY = milliseconds(500);
+const LOOK_LATER_EVERY = milliseconds(5_000);
+const OFTEN_FOR = milliseconds(30_000);
+/** Between two more stops of what still runs as far as the runtime knows; each of them ends by itself. */
+const STOP_AGAIN_EVERY = milliseconds(10_000);
+/** So long after its grace a pod is looked after; that others wait for its space ends much sooner. */
+const GIVEN_UP_AFTER = milliseconds(600_000);
 
 /**
  * Ends a pod and gives its space back: stops containers and sandboxes, looks whether they are gone, since an OK of a stop
  * proves nothing on a full disk, and then removes containers, sandboxes, logs, and emptyDirs where no kubelet runs. A
- * stopped container alone gives nothing back. Mirrors the kubelet's `killPodNow`, which only asks the pod worker.
+ * stopped container alone gives nothing back.
+ *
+ * A runtime that has no room to record an end tries again by itself, 1 to 17 s after there is some (measured on containerd). So
+ * a pod whose end is not recorded is looked after until it is gone. Where its processes are seen to be gone its files go before
+ * that: they may be the room that is wanted. Mirrors the kubelet's `killPodNow`, which only asks the pod worker.
  */
 export function createKillPodNow(deps: KillDeps): KillPod {
   return async function* killPodNow(pod, grace, signal, hasten) {
-    const errors = await stopAll(deps, pod, grace, signal, hasten);
-    const said = errors.map(messageOf);
-    const seen = await lookAgain(deps.runtime, pod, signal).catch((error: unknown) => messageOf(error));
-    if (typeof seen === 'string') return { kind: 'unverified', message: [...said, seen].join('; ') };
-    const alive = seen.containers.filter((each) => each.state === 'running' || each.state === 'unknown');
-    if (alive.length > 0) {
-      const what = `${alive.length} of its containers still run as far as the runtime knows`;
-      return { kind: wasRefused(errors) ? 'failed' : 'still-running', message: [what, ...said].join('; ') };
+    const processes = new ProcessWatch(deps.processes, deps.clock, signal);
+    const running = pod.containers.filter(({ state }) => state === 'running').map(({ id }) => id);
+    await processes.begin(running);
+    const stops = new PodStops(deps.runtime, deps.clock, pod, grace, signal, hasten);
+    const done = new Set<string>();
+    let hasLostItsFiles = false;
+    while (!stops.areOver) {
+      await stops.rest(LOOK_EVERY);
+      if (stops.areOver || hasLostItsFiles || !stops.areOverdue || !(await processes.areGone(running))) continue;
+      hasLostItsFiles = true;
+      yield* removeFiles(deps, pod, done);
     }
-    return yield* removeRemains(deps, pod, seen, signal);
+    return yield* untilGone(deps, pod, stops, processes, done, signal);
   };
 }
 
-const AT_ONCE = milliseconds(0);
-/** With its containers gone a sandbox stops in 30 to 160 ms, measured; one that hangs must not hold up all passes. */
-const SANDBOX_STOPS_WITHIN = milliseconds(10_000);
-
-interface Remains {
-  readonly containers: readonly ContainerRecord[];
-  readonly sandboxes: readonly SandboxRecord[];
+interface Found {
+  readonly outcome: KillOutcome;
+  readonly mayChange: boolean;
 }
 
-/** Stops everything, the containers first and together; answers with what failed. */
-async function stopAll(
-  { runtime, clock }: KillDeps,
+/** Looks what became of the pod, until it is gone or nothing more is to be expected. */
+async function* untilGone(
+  deps: KillDeps,
   pod: PodRecord,
-  grace: Milliseconds,
+  stops: PodStops,
+  processes: ProcessWatch,
+  done: Set<string>,
   signal: AbortSignal,
-  hasten: AbortSignal | undefined,
-): Promise<readonly unknown[]> {
-  const alive = pod.containers.filter((each) => each.state !== 'exited');
-  const stops = alive.map((each) => runtime.stopContainer(each.id, grace, signal));
-  // A second stop without grace overtakes one that waits for its grace to run out; its own failure changes nothing.
-  const overtake = () => {
-    for (const each of alive) void runtime.stopContainer(each.id, AT_ONCE, signal).catch(() => undefined);
-  };
-  hasten?.addEventListener('abort', overtake, { once: true });
-  const containers = await Promise.allSettled(stops);
-  hasten?.removeEventListener('abort', overtake);
-  const limit = timeLimit(clock, SANDBOX_STOPS_WITHIN, signal);
-  const sandboxes = await Promise.allSettled(pod.sandboxes.map((each) => runtime.stopSandbox(each.id, limit.signal)));
-  limit.end();
-  return [...containers, ...sandboxes].flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+): AsyncGenerator<EvictionEvent, KillOutcome> {
+  const { clock } = deps;
+  const began = clock.now();
+  let stoppedAt = began;
+  let lingers: KillOutcome | null = null;
+  let lingersAs: KillOutcome['kind'] | null = null;
+  for (;;) {
+    const seen = await lookAgain(deps.runtime, pod, signal).catch((error: unknown) => messageOf(error));
+    if (typeof seen === 'string') {
+      // Told to end and then lost sight of: it is looked for until its time is up.
+      if (lingers === null) return { kind: 'unverified', message: saying(stops, seen) };
+    } else {
+      const alive = seen.containers.filter((each) => each.state === 'running' || each.state === 'unknown');
+      const { outcome, mayChange }: Found =
+        alive.length === 0
+          ? yield* removeRemains(deps, pod, seen, done, signal)
+          : await stillThere(alive, stops, processes, lingers === null);
+      if (!mayChange) return outcome;
+      if (outcome.kind !== lingersAs) {
+        yield { kind: 'pod-lingers', at: clock.now(), pod: nameOf(pod), outcome };
+        if (outcome.kind === 'unrecorded') yield* removeFiles(deps, pod, done);
+      }
+      lingers = outcome;
+      lingersAs = outcome.kind;
+      if (alive.length > 0 && elapsed(stoppedAt, clock.now()) >= STOP_AGAIN_EVERY) {
+        stoppedAt = clock.now();
+        stops.killNow(alive.map(({ id }) => id));
+      }
+    }
+    if (signal.aborted || clock.now() >= later(stops.graceEnds, GIVEN_UP_AFTER)) {
+      return lingers ?? { kind: 'unverified', message: saying(stops, 'the runtime cannot be asked') };
+    }
+    await clock.sleep(elapsed(began, clock.now()) < OFTEN_FOR ? LOOK_EVERY : LOOK_LATER_EVERY, signal);
+  }
+}
+
+/** What it means that containers still run as far as the runtime knows. */
+async function stillThere(
+  alive: readonly ContainerRecord[],
+  stops: PodStops,
+  processes: ProcessWatch,
+  isFirstLook: boolean,
+): Promise<Found> {
+  const message = saying(stops, `${alive.length} of its containers still run as far as the runtime knows`);
+  if (isFirstLook && stops.wereRefused) return { outcome: { kind: 'failed', message }, mayChange: false };
+  const areGone = await processes.areGone(alive.map(({ id }) => id));
+  return { outcome: { kind: areGone ? 'unrecorded' : 'still-running', message }, mayChange: true };
 }
 
 async function lookAgain(runtime: RuntimePort, pod: PodRecord, signal: AbortSignal): Promise<Remains> {
@@ -80,72 +122,10 @@ async function lookAgain(runtime: RuntimePort, pod: PodRecord, signal: AbortSign
   };
 }
 
-/** A stop that was refused outright never began; one that ran into its deadline may have killed, its exit not recorded. */
-function wasRefused(errors: readonly unknown[]): boolean {
-  const mayHaveKilled = (error: unknown) =>
-    error instanceof RuntimeError &&
-    (error.kind === 'deadline' || error.kind === 'still-running' || error.kind === 'cancelled');
-  return errors.length > 0 && !errors.some(mayHaveKilled);
+function saying(stops: PodStops, what: string): string {
+  return [what, ...stops.errors.map(messageOf)].join('; ');
 }
 
-async function* removeRemains(
-  deps: KillDeps,
-  pod: PodRecord,
-  seen: Remains,
-  signal: AbortSignal,
-): AsyncGenerator<EvictionEvent, KillOutcome> {
-  const { runtime, files } = deps;
-  const label = `${pod.namespace}/${pod.name}`;
-  const logs = `${pod.namespace}_${pod.name}_${pod.uid}`;
-  const podVolumesDir = deps.podVolumesDir();
-  const rounds: readonly (readonly Remain[])[] = [
-    seen.containers.map(({ id, name }) => ({
-      what: 'container',
-      id,
-      label: `${label}/${name}`,
-      remove: () => runtime.removeContainer(id, signal),
-    })),
-    seen.sandboxes.map(({ id }) => ({ what: 'sandbox', id, label, remove: () => runtime.removeSandbox(id, signal) })),
-    [
-      { what: 'pod-logs', id: logs, label, remove: () => files.removeTree(deps.podLogsDir, logs) },
-      ...(podVolumesDir === null
-        ? []
-        : [
-            {
-              what: 'pod-volumes' as const,
-              id: pod.uid,
-              label,
-              remove: () => files.removeTree(podVolumesDir, pod.uid),
-            },
-          ]),
-    ],
-  ];
-  const failures: string[] = [];
-  for (const round of rounds) {
-    const events = await Promise.all(round.map((remain) => removeOne(deps.clock, remain)));
-    yield* events;
-    for (const event of events) if (event.kind === 'removal-failed') failures.push(event.message);
-  }
-  return failures.length === 0 ? { kind: 'gone' } : { kind: 'remains', message: failures.join('; ') };
-}
-
-interface Remain {
-  readonly what: RemovalSubject['what'];
-  readonly id: string;
-  readonly label: string;
-  remove(): Promise<void>;
-}
-
-async function removeOne(clock: Clock, remain: Remain) {
-  const { what, id, label } = remain;
-  const subject: RemovalSubject = { what, id, label, reason: 'its pod was evicted', claimed: null };
-  const began = clock.now();
-  try {
-    await remain.remove();
-    const took = elapsed(began, clock.now());
-    return { kind: 'removed' as const, at: clock.now(), subject, availableBefore: {}, availableAfter: {}, took };
-  } catch (error) {
-    const took = elapsed(began, clock.now());
-    return { kind: 'removal-failed' as const, at: clock.now(), subject, message: messageOf(error), took };
-  }
+function nameOf(pod: PodRecord): { readonly uid: string; readonly label: string } {
+  return { uid: pod.uid, label: `${pod.namespace}/${pod.name}` };
 }

@@ -4,6 +4,7 @@ import type { EvictionEvent } from '../../src/eviction/event.js';
 import { POLICIES } from '../../src/eviction/policy.js';
 import { INITIAL_STATE } from '../../src/eviction/state.js';
 import { runPass } from '../../src/manager/cycle.js';
+import { Kills } from '../../src/manager/kills.js';
 import { createLooker } from '../../src/manager/look.js';
 import type { CycleDeps } from '../../src/manager/pass.js';
 import type { FilesPort } from '../../src/ports/files.js';
@@ -82,6 +83,7 @@ export function recordNode(): RecordNode {
     },
     measurePods: (active, signal, layout, abort) =>
       measurePods({ runtime, files: FILES, clock, ...DIRECTORIES }, active, signal, layout, abort),
+    kills: new Kills(),
     late: new LateSpace(),
     settingsFor: () => settings,
     protectedNamespaces: ['kube-system', 'team-3'],

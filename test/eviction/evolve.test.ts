@@ -263,6 +263,7 @@ test('all other events tell a story and change nothing', (t) => {
     'signal-unknown-for-long',
     'restored',
     'eviction-decided',
+    'kill-outstanding',
     'pod-killed',
     'eviction-measured',
     'helpless',

@@ -122,6 +122,9 @@ const SAMPLES: { readonly [Kind in EvictionEvent['kind']]: FactsOf<Kind> } = {
     message: 'The node is low on ephemeral-storage',
   },
   'eviction-hastened': { pod: { uid: 'u', label: 'default/web' }, threshold: HARD },
+  'pod-lingers': { pod: POD, outcome: { kind: 'unrecorded', message: 'context deadline exceeded' } },
+  'stop-hangs': { pod: POD, filesystem: 'nodefs', available: 0, freed: 'nothing' },
+  'kill-outstanding': { pod: POD, signal: 'nodefs.available', expected: GI, availableBefore: 0, waitUntil: at(60) },
   'pod-killed': {
     pod: POD,
     signal: 'nodefs.available',

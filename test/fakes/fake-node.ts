@@ -8,6 +8,7 @@ import { type EvictionState, INITIAL_STATE } from '../../src/eviction/state.js';
 import type { Threshold } from '../../src/eviction/threshold.js';
 import type { ContainerLimits } from '../../src/gc/plan-containers.js';
 import { type CycleMode, runPass } from '../../src/manager/cycle.js';
+import { Kills } from '../../src/manager/kills.js';
 import { createLooker } from '../../src/manager/look.js';
 import type { CycleDeps } from '../../src/manager/pass.js';
 import { createMemory, type Memory } from '../../src/manager/state-keeper.js';
@@ -30,6 +31,7 @@ import { FakeFiles } from './fake-files.js';
 import { FakeMounts } from './fake-mounts.js';
 import { FakeNodeStats } from './fake-node-stats.js';
 import { FakePods } from './fake-pods.js';
+import { FakeProcesses } from './fake-processes.js';
 import { FakeRuntime } from './fake-runtime.js';
 import { type FakeWorld, PATHS } from './fake-world.js';
 
@@ -68,6 +70,7 @@ export class FakeNode {
   readonly files: FakeFiles;
   readonly pods: FakePods;
   readonly ballast: FakeBallast;
+  readonly processes: FakeProcesses;
   readonly nodeStats: FakeNodeStats;
   readonly deps: CycleDeps;
   readonly abort = new AbortController();
@@ -88,6 +91,7 @@ export class FakeNode {
     this.files = files;
     this.pods = pods;
     this.ballast = new FakeBallast(world);
+    this.processes = new FakeProcesses(runtime);
     this.nodeStats = nodeStats;
     const memory = wishes.store === undefined ? null : createMemory(wishes.store, clock);
     const collector = memory === null ? {} : { collector: collectorOf(runtime, memory, wishes) };
@@ -126,10 +130,12 @@ export class FakeNode {
         files,
         clock,
         podLogsDir: PATHS.logs,
+        processes: this.processes,
         podVolumesDir: () => (wishes.kubeletRuns === true ? null : PATHS.volumes),
       }),
       measurePods: (active, signal, layout, abort) => meter.measure(active, signal, layout, abort),
       ...(wishes.writeCounts === undefined ? {} : { meter }),
+      kills: new Kills(),
       late: new LateSpace(),
       settingsFor: settingsByLayout(wishes),
       ballast:

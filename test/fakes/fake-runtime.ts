@@ -45,6 +45,13 @@ export class FakeRuntime implements RuntimePort {
   beforeEffect: ((made: MadeCall) => void) | null = null;
   /** Whether it can be made to free what removed containers held before its time. */
   freesOnDemand = false;
+  /**
+   * Bytes that must be available before the end of a container can be recorded. Until then its process is dead, and it counts as
+   * running; a stop runs into its deadline ten seconds after its grace.
+   */
+  roomToRecord = 0;
+  /** Whose processes are dead without that being recorded. */
+  readonly unrecorded = new Set<string>();
   readonly eventSource = new EventSource<RuntimeEvent>();
   /** The most removals that were under way at one time. */
   mostAtOnce = 0;
@@ -82,7 +89,10 @@ export class FakeRuntime implements RuntimePort {
   }
 
   listContainers(signal?: AbortSignal) {
-    return this.#ask('listContainers', null, signal, () => [...this.world.containers.values()]);
+    return this.#ask('listContainers', null, signal, () => {
+      this.#record();
+      return [...this.world.containers.values()];
+    });
   }
 
   listSandboxes(signal?: AbortSignal) {
@@ -119,7 +129,7 @@ export class FakeRuntime implements RuntimePort {
   }
 
   stopContainer(id: string, grace: Milliseconds, signal?: AbortSignal) {
-    return this.#ask('stopContainer', id, signal, () => this.world.setState(id, 'exited'), grace);
+    return this.#ask('stopContainer', id, signal, () => this.#end(id, signal), grace);
   }
 
   removeContainer(id: string, signal?: AbortSignal) {
@@ -160,11 +170,31 @@ export class FakeRuntime implements RuntimePort {
     return this.eventSource.subscribe(signal);
   }
 
+  /** The process dies at once; that it has is recorded when there is room. */
+  async #end(id: string, signal: AbortSignal | undefined): Promise<void> {
+    this.unrecorded.add(id);
+    for (let waited = 0; waited < 10_000 && signal?.aborted !== true; waited += 1_000) {
+      this.#record();
+      if (!this.unrecorded.has(id)) return;
+      await this.clock.sleep(milliseconds(1_000), signal);
+    }
+    throw new RuntimeError('Cannot stopContainer as the runtime says: deadline', {
+      call: 'stopContainer',
+      kind: 'deadline',
+    });
+  }
+
+  #record(): void {
+    if (this.world.disks.containerfs.freeBytes < this.roomToRecord) return;
+    for (const id of this.unrecorded) this.world.setState(id, 'exited');
+    this.unrecorded.clear();
+  }
+
   async #ask<Answer>(
     call: Call,
     target: string | null,
     signal: AbortSignal | undefined,
-    effect: () => Answer,
+    effect: () => Answer | Promise<Answer>,
     grace: number | null = null,
   ): Promise<Answer> {
     const made = { call, target, grace };
@@ -182,7 +212,7 @@ export class FakeRuntime implements RuntimePort {
       if (takes > 0) await this.clock.sleep(takes, signal);
       if (fault !== undefined) throw error(fault === 'stuck' ? 'deadline' : fault);
       this.beforeEffect?.(made);
-      return effect();
+      return await effect();
     } finally {
       if (isRemoval) this.#atOnce -= 1;
     }

@@ -9,7 +9,6 @@ export const NOT_RIGHT_YET: ReadonlySet<string> = new Set([
   '46-gc-storm',
   '47-image-bigger-than-disk',
   '51-sandbox-busy',
-  '62-soft-eviction-blocks-hard',
   '64-no-pods-to-evict',
   '68-emptydir-not-ranked',
   '71-evicted-flood',

@@ -12,6 +12,7 @@ import { type EvictionState, INITIAL_STATE } from '../../../src/eviction/state.j
 import { readingsOf, type StatsSummary } from '../../../src/eviction/stats-summary.js';
 import { wholeUsage } from '../../../src/eviction/usage.js';
 import { runPass } from '../../../src/manager/cycle.js';
+import { Kills } from '../../../src/manager/kills.js';
 import type { NodeLook } from '../../../src/manager/look.js';
 import { settingsByLayout } from '../../../src/manager/manager.js';
 import type { CycleDeps } from '../../../src/manager/pass.js';
@@ -293,6 +294,7 @@ class SyncScene {
             ];
           }),
         ),
+      kills: new Kills(),
       late: new LateSpace(),
       settingsFor: settingsByLayout({
         // An inert entry is never made here.
