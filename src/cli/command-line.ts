@@ -55,6 +55,38 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     },
   );
 
+  const plan = withTarget(
+    withSettings(program.command('plan').description('show what would be removed, in which order; changes nothing')),
+  )
+    .option('--all', 'list what is in use as well')
+    .option('--save <file>', 'keep the plan for reclaimd apply');
+  plan.action(async (options: TargetFlags & { all?: boolean; save?: string }) => {
+    const { planCommand } = await import('./plan.js');
+    code = await planCommand({
+      ...settingsOptions(plan),
+      ...targetOptions(options),
+      all: options.all === true,
+      save: options.save ?? null,
+    });
+  });
+
+  const apply = withTarget(
+    withSettings(program.command('apply').description('remove what a plan says, in its order, and nothing else')),
+  )
+    .argument('[plan]', 'a plan saved by reclaimd plan --save; without one it is made now')
+    .option('--max-age <duration>', 'refuse a saved plan that is older', '1h')
+    .option('--dry-run', 'say what has changed since and what would still go; changes nothing');
+  apply.action(async (file: string | undefined, options: TargetFlags & { maxAge: string; dryRun?: boolean }) => {
+    const { applyCommand } = await import('./apply.js');
+    code = await applyCommand({
+      ...settingsOptions(apply),
+      ...targetOptions(options),
+      plan: file ?? null,
+      maxAge: options.maxAge,
+      dryRun: options.dryRun === true,
+    });
+  });
+
   const config = program.command('config').description('the configuration');
   const show = withSettings(config.command('show').description('print the effective settings'))
     .option('--origin', 'say where each value comes from')
@@ -91,6 +123,24 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
 function wholeNumber(text: string): number {
   if (!/^-?\d{1,10}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
   return Number(text);
+}
+
+/** What is to be free, and how it is shown. */
+interface TargetFlags {
+  readonly signal?: string;
+  readonly target?: string;
+  readonly output: 'text' | 'json';
+}
+
+function withTarget(command: Command): Command {
+  return command
+    .option('--signal <signal>', 'the signal to free space for; the one nearest to its line unless given')
+    .option('--target <amount>', 'how much is to be available: 20Gi, 15% or all; what the thresholds want unless given')
+    .addOption(new Option('--output <form>', 'text or json').choices(['text', 'json']).default('text'));
+}
+
+function targetOptions({ signal, target, output }: TargetFlags) {
+  return { signal: signal ?? null, target: target ?? null, output };
 }
 
 const given = new WeakMap<Command, FlagValue[]>();

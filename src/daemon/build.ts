@@ -9,6 +9,7 @@ import { hostNodeStats } from '../adapters/host/node-stats.js';
 import { combinedPods } from '../adapters/pods/combined-pods.js';
 import type { Settings } from '../config/settings.js';
 import type { Manager } from '../manager/manager.js';
+import type { PlanningDeps } from '../manager/plan-removals.js';
 import type { Clock } from '../ports/clock.js';
 import type { MountsPort } from '../ports/mounts.js';
 import type { NodeStatsPort } from '../ports/node-stats.js';
@@ -41,6 +42,8 @@ export interface Parts extends AsyncDisposable {
   readonly runtime: CriRuntime;
   readonly nodeStats: NodeStatsPort;
   readonly manager: Manager;
+  /** What removals are planned by hand with. */
+  readonly planning: PlanningDeps;
   /** Refuses new pods while a disk is nearly full; null = it is not configured. */
   readonly guard: AdmissionGuard | null;
   /** What wakes the manager when the use of memory crosses a line, each by its name. */
@@ -67,6 +70,7 @@ export function buildParts(settings: Settings, facts: NodeFacts, replacements: R
   const watchesPods = settings.thresholds.some(({ signal }) => signal === 'allocatableMemory.available');
   const podsCgroups = watchesPods ? settings.podsCgroup.names : [];
   const nodeStats = replacements.nodeStats ?? hostNodeStats({ clock, podsCgroups });
+  const logFiles = hostLogFiles();
   const ballast = hostBallast(thisInstance());
   const node = composeNode(settings, {
     clock,
@@ -76,7 +80,8 @@ export function buildParts(settings: Settings, facts: NodeFacts, replacements: R
     files,
     processes,
     writeCounts: processes,
-    logFiles: hostLogFiles(),
+    logFiles,
+    changeTimes: logFiles,
     ballast,
     pods: combinedPods({ ...settings, clock }),
     imageConfigs: runtime,
@@ -87,6 +92,7 @@ export function buildParts(settings: Settings, facts: NodeFacts, replacements: R
     runtime,
     nodeStats,
     manager: node.manager,
+    planning: node.planning,
     guard: node.guard,
     notifiers: node.notifiers,
     collecting: (kubelet, signal) => node.collecting(kubelet, signal),

@@ -2,15 +2,17 @@ import type { Settings } from '../config/settings.js';
 import { POLICIES } from '../eviction/policy.js';
 import type { FilesystemName } from '../eviction/signal.js';
 import { createLooker } from '../manager/look.js';
-import { createManager, type Manager } from '../manager/manager.js';
+import { createManager, type Manager, type ManagerDeps } from '../manager/manager.js';
+import type { PlanningDeps } from '../manager/plan-removals.js';
 import type { Memory } from '../manager/state-keeper.js';
 import type { BallastPort } from '../ports/ballast.js';
 import type { Clock } from '../ports/clock.js';
 import type { ContainerProcessesPort } from '../ports/container-processes.js';
 import type { FilesPort } from '../ports/files.js';
 import type { ImageConfigsPort } from '../ports/image-configs.js';
+import type { ImageContentPort } from '../ports/image-content.js';
 import type { KillPod } from '../ports/kill.js';
-import type { LogFilesPort } from '../ports/log-files.js';
+import type { ChangeTimesPort, LogFilesPort } from '../ports/log-files.js';
 import type { MountsPort } from '../ports/mounts.js';
 import type { NodeStatsPort } from '../ports/node-stats.js';
 import type { PodRecord, PodsPort } from '../ports/pods.js';
@@ -36,6 +38,7 @@ import {
 import { admissionGuard } from './guard.js';
 import type { KubeletWatch } from './kubelet-watch.js';
 import { memoryNotifiers } from './memory-notifiers.js';
+import { planningDeps } from './planning.js';
 
 /** The world that a node is made over: the real one, or one in memory. */
 export interface NodePorts {
@@ -56,6 +59,10 @@ export interface NodePorts {
   readonly imageConfigs?: ImageConfigsPort;
   /** What outlives the process; absent = nothing does. The kubelet profile forgets in any case. */
   readonly memory?: Memory;
+  /** Tells what images share on the disk; absent = nobody does. */
+  readonly imageContent?: ImageContentPort;
+  /** Tells when log directories changed; absent = nobody does, and none of nobody's goes. */
+  readonly changeTimes?: ChangeTimesPort;
   /** Whether a kubelet runs beside us, as last looked for. */
   kubeletRuns(): boolean;
   /** Stands between the manager and the ends of pods: one that watches what is asked of a node in memory. */
@@ -65,6 +72,8 @@ export interface NodePorts {
 /** What works on a node. Nothing runs yet. */
 export interface ComposedNode {
   readonly manager: Manager;
+  /** What removals are planned by hand with, by the same planners. */
+  readonly planning: PlanningDeps;
   /** Refuses new pods while a disk is nearly full; null = it is not configured. */
   readonly guard: AdmissionGuard | null;
   /** What wakes the manager when the use of memory crosses a line, each by its name. */
@@ -126,7 +135,9 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
     processes === undefined ? measuring : { ...measuring, processes },
     ports.writeCounts ?? null,
   );
-  const manager = createManager({
+  const { containerGC: limits, ownerScope } = settings;
+  const containerGC = createContainerGC({ runtime, pods, files, clock, limits, podLogsDir, ownerScope, ...resting });
+  const deps: ManagerDeps = {
     clock,
     ...(memory === null ? {} : { keeper: memory.keeper }),
     runtime,
@@ -134,16 +145,7 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
     imageGC,
     policy,
     looker,
-    containerGC: createContainerGC({
-      runtime,
-      pods,
-      files,
-      clock,
-      limits: settings.containerGC,
-      podLogsDir,
-      ownerScope: settings.ownerScope,
-      ...resting,
-    }),
+    containerGC,
     killPod: aroundKill(
       createKillPodNow({
         runtime,
@@ -171,10 +173,12 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
     transitionPeriod: settings.pressureTransitionPeriod,
     cadence: settings.sampling,
     fullWithin: settings.collectWhenFullWithin,
-  });
+  };
+  const manager = createManager(deps);
   const collectingDeps = { ...ports, runtime, settings, policy, imageCollector, ...resting };
   return {
     manager,
+    planning: planningDeps(deps, ports, settings, { containerPlanner: containerGC, imagePlanner: imageGC }),
     guard: admissionGuard(settings, { looker, clock }),
     notifiers: notifiers.map(({ description }) => description),
     stop() {

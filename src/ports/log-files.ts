@@ -1,4 +1,4 @@
-import type { Bytes } from '../units/units.js';
+import type { Bytes, Instant } from '../units/units.js';
 
 /**
  * Log files of containers and the links to them. All paths are absolute. Every method rejects with a `PortError` when it
@@ -15,6 +15,12 @@ export interface LogFilesPort {
   remove(path: string): Promise<void>;
   /** Writes a gzip copy of `source` to `target`, with the mode of the source, and has it on the disk when it resolves. */
   compress(source: string, target: string): Promise<void>;
+}
+
+/** Tells when entries of a directory changed last. */
+export interface ChangeTimesPort {
+  /** By the wall clock, of the entry itself and not of what a link leads to; null when there is none. Rejects with a `PortError`. */
+  changedAt(path: string): Promise<Instant | null>;
 }
 
 /** Has a container's log reopened under its path after it was renamed (CRI ReopenContainerLog). Rejects with a `RuntimeError`. */

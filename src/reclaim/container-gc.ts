@@ -6,12 +6,12 @@ import { planSandboxes } from '../gc/plan-sandboxes.js';
 import type { Clock } from '../ports/clock.js';
 import type { FilesPort } from '../ports/files.js';
 import type { PodRecord, PodsPort } from '../ports/pods.js';
-import type { ContainerRecord, ContainerStatusRecord, RuntimePort } from '../ports/runtime.js';
+import type { ContainerRecord, ContainerStatusRecord, RuntimePort, SandboxRecord } from '../ports/runtime.js';
 import { milliseconds } from '../units/units.js';
 import type { BackOff } from './back-off.js';
 import { layerUsage } from './layer-usage.js';
 import { PlannedRemoval, type Remover } from './planned-removal.js';
-import { carryOut, failureOf, messageOf, type Removal, toError } from './removal.js';
+import { carryOut, failureOf, messageOf, type PreparedStep, type Removal, toError } from './removal.js';
 import { addResults, nothingRemoved, type ReclaimRun, type ReclaimStepRun } from './run.js';
 import { bytesGained } from './settle.js';
 
@@ -24,6 +24,24 @@ export interface ContainerGC {
   deleteAllUnusedContainers(run: ReclaimRun): ReclaimStepRun;
   /** What it would remove, in order. Changes nothing. */
   planUnusedContainers(run: ReclaimRun): Promise<readonly Removal[]>;
+}
+
+/** What would go and how, made ready to be shown or carried out. */
+export interface PreparedContainers {
+  readonly containers: PreparedStep;
+  readonly sandboxes: PreparedStep;
+  /** What was listed for it. */
+  readonly listed: {
+    readonly containers: readonly ContainerRecord[];
+    readonly sandboxes: readonly SandboxRecord[];
+    readonly pods: readonly PodRecord[];
+  };
+}
+
+/** Makes ready what `deleteAllUnusedContainers` would do. */
+export interface ContainerPlanner {
+  /** Changes nothing. Rejects when it cannot be told. */
+  prepareContainers(run: ReclaimRun): Promise<PreparedContainers>;
 }
 
 /** What container collection needs from the world. */
@@ -48,11 +66,12 @@ const UNKNOWN_STATE_GRACE = milliseconds(2_000);
 const SIZES_WITHIN = milliseconds(100);
 
 /** Makes a container collector. */
-export function createContainerGC(deps: ContainerGcDeps): ContainerGC {
+export function createContainerGC(deps: ContainerGcDeps): ContainerGC & ContainerPlanner {
   return {
+    prepareContainers: (run) => plan(deps, run),
     planUnusedContainers: async (run) => {
       const { containers, sandboxes } = await plan(deps, run);
-      return [...containers, ...sandboxes];
+      return [...containers.removals, ...sandboxes.removals];
     },
     async *deleteAllUnusedContainers(run) {
       const planned = await plan(deps, run).catch(toError);
@@ -60,22 +79,9 @@ export function createContainerGC(deps: ContainerGcDeps): ContainerGC {
         yield listFailed(deps, 'containers and pods', messageOf(planned));
         return nothingRemoved(failureOf(planned));
       }
-      const containers = yield* carryOut(
-        planned.containers,
-        {
-          spaceComes: 'late',
-          bytesPerClaimed: 1,
-          freeNow: (signal) => deps.runtime.freeRemoved(signal),
-          recheck: () => Promise.resolve(() => null),
-        },
-        run,
-      );
+      const containers = yield* carryOut(planned.containers.removals, planned.containers.manner, run);
       if (containers.outcome !== 'exhausted') return containers;
-      const sandboxes = yield* carryOut(
-        planned.sandboxes,
-        { spaceComes: 'at-once', bytesPerClaimed: 1, recheck: () => sandboxUsers(deps, run) },
-        run,
-      );
+      const sandboxes = yield* carryOut(planned.sandboxes.removals, planned.sandboxes.manner, run);
       // A sandbox holds next to nothing: that its removal brings nothing says nothing about what comes next.
       const outcome = sandboxes.outcome === 'no-effect' ? 'exhausted' : sandboxes.outcome;
       return addResults(containers, { ...sandboxes, outcome });
@@ -83,19 +89,15 @@ export function createContainerGC(deps: ContainerGcDeps): ContainerGC {
   };
 }
 
-interface ContainerPlan {
-  readonly containers: readonly Removal[];
-  readonly sandboxes: readonly Removal[];
-}
-
-async function plan(deps: ContainerGcDeps, run: ReclaimRun): Promise<ContainerPlan> {
+async function plan(deps: ContainerGcDeps, run: ReclaimRun): Promise<PreparedContainers> {
   const { runtime, limits, clock } = deps;
   const [containers, sandboxes, sizes] = await Promise.all([
     runtime.listContainers(run.signal),
     runtime.listSandboxes(run.signal),
     layerUsage(runtime, clock, SIZES_WITHIN, run.signal),
   ]);
-  const answers = answersOf(await deps.pods.list(containers, sandboxes, run.signal));
+  const pods = await deps.pods.list(containers, sandboxes, run.signal);
+  const answers = answersOf(pods);
   const scope = deps.ownerScope ?? 'all';
   const everyContainer = planContainers({
     containers,
@@ -116,15 +118,27 @@ async function plan(deps: ContainerGcDeps, run: ReclaimRun): Promise<ContainerPl
   const removeContainer = containerRemover(deps, run);
   const removeSandbox = sandboxRemover(runtime);
   return {
-    containers: plannedContainers.map(({ item, why }) => {
-      const claimed = sizes.get(item.id)?.writableLayer?.used ?? null;
-      const subject = { what: 'container', id: item.id, label: containerLabel(item), reason: why, claimed } as const;
-      return new PlannedRemoval(subject, removeContainer);
-    }),
-    sandboxes: sandboxPlan.map(({ item, why }) => {
-      const label = `${item.pod.namespace}/${item.pod.name}`;
-      return new PlannedRemoval({ what: 'sandbox', id: item.id, label, reason: why, claimed: null }, removeSandbox);
-    }),
+    containers: {
+      removals: plannedContainers.map(({ item, why }) => {
+        const claimed = sizes.get(item.id)?.writableLayer?.used ?? null;
+        const subject = { what: 'container', id: item.id, label: containerLabel(item), reason: why, claimed } as const;
+        return new PlannedRemoval(subject, removeContainer);
+      }),
+      manner: {
+        spaceComes: 'late',
+        bytesPerClaimed: 1,
+        freeNow: (signal) => deps.runtime.freeRemoved(signal),
+        recheck: () => Promise.resolve(() => null),
+      },
+    },
+    sandboxes: {
+      removals: sandboxPlan.map(({ item, why }) => {
+        const label = `${item.pod.namespace}/${item.pod.name}`;
+        return new PlannedRemoval({ what: 'sandbox', id: item.id, label, reason: why, claimed: null }, removeSandbox);
+      }),
+      manner: { spaceComes: 'at-once', bytesPerClaimed: 1, recheck: () => sandboxUsers(deps, run) },
+    },
+    listed: { containers, sandboxes, pods },
   };
 }
 

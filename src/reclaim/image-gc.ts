@@ -15,7 +15,7 @@ import { firstSeenIn, ImageProtector, namesOnly } from './image-protector.js';
 import { usersBeside } from './image-users.js';
 import { createImageVolumes, type MountedImages } from './image-volumes.js';
 import { PlannedRemoval, type Remover } from './planned-removal.js';
-import { carryOut, failureOf, messageOf, type RemovalManner, toError } from './removal.js';
+import { carryOut, failureOf, messageOf, type PreparedStep, type RemovalManner, toError } from './removal.js';
 import type { ReturnedImages } from './returned-images.js';
 import { nothingRemoved, type ReclaimRun, type ReclaimStepRun } from './run.js';
 
@@ -30,6 +30,22 @@ export interface ImageGC {
   planUnusedImages(run: ReclaimRun): Promise<readonly JudgedImage[]>;
   /** Looks which images are there and in use, so that last use is known when it counts. Rejects when it cannot be told. */
   detectImages(signal: AbortSignal): Promise<ImageUse>;
+}
+
+/** What would become of images and how, made ready to be shown or carried out. */
+export interface PreparedImages extends PreparedStep {
+  /** All images; those that go first, in order. */
+  readonly judged: readonly JudgedImage[];
+  readonly use: ImageUse;
+  readonly history: ImagePlanInput['history'];
+  /** Rules of the operator that fit no image. */
+  readonly unusedRules: readonly string[];
+}
+
+/** Makes ready what `deleteUnusedImages` would do. */
+export interface ImagePlanner {
+  /** Changes nothing. Rejects when it cannot be told. */
+  prepareImages(run: ReclaimRun): Promise<PreparedImages>;
 }
 
 /** What image collection needs from the world. */
@@ -68,7 +84,7 @@ interface Inventory {
 }
 
 /** Makes an image collector. What it has seen of images lives as long as it does. */
-export function createImageGC(deps: ImageGcDeps): ImageGC {
+export function createImageGC(deps: ImageGcDeps): ImageGC & ImagePlanner {
   const { runtime, clock } = deps;
   const protector = deps.protector ?? new ImageProtector(namesOnly(deps.protectedImages));
   const volumes = createImageVolumes(runtime);
@@ -156,8 +172,29 @@ export function createImageGC(deps: ImageGcDeps): ImageGC {
     });
   }
 
+  function stepFor(judged: readonly JudgedImage[], inventory: Inventory): PreparedStep {
+    const remove: Remover = async ({ id }, signal) => {
+      await runtime.removeImage(id, signal);
+      return { kind: 'removed' };
+    };
+    return {
+      removals: imageSubjects(judged).map((subject) => new PlannedRemoval(subject, remove)),
+      manner: {
+        spaceComes: 'at-once',
+        bytesPerClaimed: BYTES_PER_LISTED_BYTE,
+        recheck: () => inventory.recheck(),
+      },
+    };
+  }
+
   return {
     detectImages: async (signal) => (await detect(signal)).use,
+    async prepareImages(run) {
+      const inventory = await detectFor(run);
+      const judged = judge(inventory, run);
+      const { use, history, protection } = inventory;
+      return { ...stepFor(judged, inventory), judged, use, history, unusedRules: protection.unused() };
+    },
     planUnusedImages: async (run) => judge(await detectFor(run), run),
     async *deleteUnusedImages(run) {
       const freeTime = clock.now();
@@ -176,16 +213,8 @@ export function createImageGC(deps: ImageGcDeps): ImageGC {
         yield { kind: 'image-came-back', at: clock.now(), ...each };
       }
       const judged = judge(inventory, run);
-      const remove: Remover = async ({ id }, signal) => {
-        await runtime.removeImage(id, signal);
-        return { kind: 'removed' };
-      };
-      const plan = imageSubjects(judged).map((subject) => new PlannedRemoval(subject, remove));
-      const collecting = carryOut(
-        plan,
-        { spaceComes: 'at-once', bytesPerClaimed: BYTES_PER_LISTED_BYTE, recheck: () => inventory.recheck() },
-        run,
-      );
+      const { removals, manner } = stepFor(judged, inventory);
+      const collecting = carryOut(removals, manner, run);
       const tooYoung = judged.filter(({ verdict }) => verdict.kind === 'stays' && verdict.isTooYoung);
       const result = yield* booked(
         collecting,

@@ -35,6 +35,12 @@ export interface RemovalManner {
   recheck(): Promise<(subject: RemovalSubject) => string | null>;
 }
 
+/** Removals that are ready to be carried out, in order, and how. */
+export interface PreparedStep {
+  readonly removals: readonly Removal[];
+  readonly manner: RemovalManner;
+}
+
 /** That many successful removals in a row without any measured gain end the collecting. */
 const NO_EFFECT_AFTER = 5;
 /** How often a removal is tried that fails for want of space. */

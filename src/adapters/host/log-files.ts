@@ -1,15 +1,16 @@
-import { open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { lstat, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import type { LogFilesPort } from '../../ports/log-files.js';
+import type { ChangeTimesPort, LogFilesPort } from '../../ports/log-files.js';
 import { PortError } from '../../ports/port-error.js';
-import { bytes } from '../../units/units.js';
+import { bytes, instant } from '../../units/units.js';
 
 /** Log files on this machine. */
-export function hostLogFiles(): LogFilesPort {
+export function hostLogFiles(): LogFilesPort & ChangeTimesPort {
   return {
     list: (directory) => unlessMissing('list', directory, () => readdir(directory)),
     size: (path) => unlessMissing('look at', path, async () => bytes((await stat(path)).size)),
+    changedAt: (path) => unlessMissing('look at', path, async () => instant((await lstat(path)).mtimeMs)),
     rename: (from, to) => telling('rename', from, () => rename(from, to)),
     remove: (path) => telling('remove', path, () => rm(path, { force: true })),
     compress: (source, target) => telling('compress', source, () => compress(source, target)),
