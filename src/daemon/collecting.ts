@@ -36,6 +36,7 @@ import { LogRotation } from '../reclaim/log-rotation.js';
 import type { RememberedImages } from '../reclaim/remembered-images.js';
 import { containerLogs } from '../reclaim/remove-container.js';
 import { ReturnedImages } from '../reclaim/returned-images.js';
+import type { WarningDeps } from '../reclaim/told-warnings.js';
 import { milliseconds } from '../units/units.js';
 import type { KubeletWatch } from './kubelet-watch.js';
 
@@ -49,6 +50,8 @@ export interface CollectingDeps {
   readonly logFiles: LogFilesPort;
   readonly mounts: MountsPort;
   readonly clock: Clock;
+  /** What is said of whole runs; absent = in the kubelet profile. */
+  readonly warnings?: WarningDeps;
   /** What is left alone for having failed, shared with collecting under pressure; absent = nothing is. */
   readonly backOff?: BackOff;
   /** Shared with collecting under pressure. */
@@ -177,6 +180,7 @@ function containerCollection(deps: CollectingDeps, kubeletRuns: () => Promise<bo
     keepsUnverified: policy.name === 'reclaimd',
     createdCountsAsDead: policy.gc.createdCountsAsDead,
     ownerScope: settings.ownerScope,
+    ...(deps.warnings === undefined ? {} : { warnings: deps.warnings }),
     ...(deps.backOff === undefined ? {} : { backOff: deps.backOff }),
   };
 }
@@ -258,8 +262,10 @@ function imageLoops(deps: CollectingDeps, signal: AbortSignal): readonly Loop[] 
   return loop === null ? [] : [loop];
 }
 
-function imageCollection({ settings, runtime, mounts, clock, imageCollector }: CollectingDeps): ImageGcLoopDeps {
+function imageCollection(deps: CollectingDeps): ImageGcLoopDeps {
+  const { settings, runtime, mounts, clock, imageCollector } = deps;
   return {
+    ...(deps.warnings === undefined ? {} : { warnings: deps.warnings }),
     collector: imageCollector,
     clock,
     highPercent: settings.imageGCHighThresholdPercent,

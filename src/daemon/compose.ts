@@ -24,8 +24,10 @@ import { Ballast } from '../reclaim/ballast.js';
 import { createContainerGC } from '../reclaim/container-gc.js';
 import { createImageGC } from '../reclaim/image-gc.js';
 import { createKillPodNow } from '../reclaim/kill-pod-now.js';
+import { Notices } from '../reclaim/notices.js';
 import { createPodMeter } from '../reclaim/pod-meter.js';
 import { measurePodStorage } from '../reclaim/pod-storage.js';
+import { RuntimeDeadlines } from '../reclaim/runtime-deadlines.js';
 import { watchedRuntime } from '../reclaim/watched-runtime.js';
 import {
   type Collecting,
@@ -94,7 +96,13 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
   const { clock, mounts, nodeStats, files, pods, aroundKill = (kill: KillPod) => kill } = ports;
   const policy = POLICIES[settings.profile];
   const backOff = policy.gc.failedRemovals === 'back-off' ? new BackOff(clock) : null;
-  const runtime = backOff === null ? ports.runtime : watchedRuntime(ports.runtime, backOff);
+  const isOurs = policy.name === 'reclaimd';
+  const notices = new Notices(clock);
+  const deadlines = new RuntimeDeadlines(notices);
+  // The kubelet's own messages are told by its rules; beside them nothing is.
+  const warned = isOurs ? { warnings: { clock, notices, deadlines } } : {};
+  const asked = isOurs ? deadlines.watch(ports.runtime) : ports.runtime;
+  const runtime = backOff === null ? asked : watchedRuntime(asked, backOff);
   const resting = backOff === null ? {} : { backOff };
   const { rootDir, podLogsDir } = settings;
   const podVolumesDir = `${rootDir}/pods`;
@@ -138,6 +146,7 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
   const { containerGC: limits, ownerScope } = settings;
   const containerGC = createContainerGC({ runtime, pods, files, clock, limits, podLogsDir, ownerScope, ...resting });
   const deps: ManagerDeps = {
+    ...warned,
     clock,
     ...(memory === null ? {} : { keeper: memory.keeper }),
     runtime,
@@ -175,7 +184,7 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
     fullWithin: settings.collectWhenFullWithin,
   };
   const manager = createManager(deps);
-  const collectingDeps = { ...ports, runtime, settings, policy, imageCollector, ...resting };
+  const collectingDeps = { ...ports, runtime, settings, policy, imageCollector, ...resting, ...warned };
   return {
     manager,
     planning: planningDeps(deps, ports, settings, { containerPlanner: containerGC, imagePlanner: imageGC }),

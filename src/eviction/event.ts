@@ -10,6 +10,7 @@ import type { Remembered } from './remembered.js';
 import type { FilesystemName, NodeCondition, Resource, Signal } from './signal.js';
 import type { Threshold } from './threshold.js';
 import type { Forecast } from './time-to-full.js';
+import type { Warning } from './warning.js';
 
 /** What a removal takes away. */
 export type RemovalKind = 'container' | 'sandbox' | 'image' | 'pod-logs' | 'pod-volumes';
@@ -189,6 +190,8 @@ export type EvictionEvent = { readonly at: Instant } & (
       readonly kind: 'removal-failed';
       readonly subject: RemovalSubject;
       readonly message: string;
+      /** The runtime said that it removed it, and still lists it. */
+      readonly isStillListed?: true;
       readonly took: Milliseconds;
     }
   | { readonly kind: 'removal-skipped'; readonly subject: RemovalSubject; readonly why: string }
@@ -296,6 +299,8 @@ export type EvictionEvent = { readonly at: Instant } & (
   | {
       readonly kind: 'helpless';
       readonly reason: string;
+      /** Whether it is that nobody may go or is worth it, and that was not said before. */
+      readonly nobody?: true;
       readonly threshold: Threshold;
       readonly observation: Observation;
     }
@@ -353,6 +358,8 @@ export type EvictionEvent = { readonly at: Instant } & (
   | { readonly kind: 'kubelet-beside'; readonly evicts: boolean }
   | { readonly kind: 'runtime-lost'; readonly message: string }
   | { readonly kind: 'runtime-back'; readonly name: string; readonly version: string; readonly downFor: Milliseconds }
+  /** What is said once when its state begins; see `Warning`. */
+  | { readonly kind: 'warning'; readonly warning: Warning }
   | { readonly kind: 'pass-failed'; readonly message: string }
 );
 

@@ -136,6 +136,7 @@ export function evolve(state: EvictionState, event: EvictionEvent, settings: Evi
     case 'kubelet-beside':
     case 'runtime-lost':
     case 'runtime-back':
+    case 'warning':
     case 'pass-failed':
       return state;
   }

@@ -15,6 +15,7 @@ import type { Standing } from './rank.js';
 import { SIGNALS, type Signal } from './signal.js';
 import type { Limit, Threshold } from './threshold.js';
 import { sourcesText } from './usage-text.js';
+import { warningText } from './warning.js';
 
 /** One event as a sentence for people. Every text about what happened is written here, once. */
 export function explain(event: EvictionEvent): string {
@@ -56,9 +57,9 @@ export function explain(event: EvictionEvent): string {
     case 'signal-known':
       return `${event.signal} can be seen again after ${secondsText(event.unknownFor)}`;
     case 'available-above-capacity':
-      return `${event.clamped.signal} reports more available than its capacity of ${amountText(event.clamped.signal, event.clamped.capacity)}; taken as that`;
+      return `${event.clamped.signal} reports ${event.clamped.available} available, more than its capacity of ${event.clamped.capacity}; taken as that`;
     case 'line-above-capacity':
-      return `the threshold ${thresholdText(event.threshold)} lies above the capacity of ${amountText(event.threshold.signal, event.capacity)} and could never clear; it is set aside`;
+      return `the threshold ${thresholdText(event.threshold)}, a line at ${event.line}, lies above the capacity of ${event.capacity} and could never clear; it is set aside`;
     case 'threshold-met':
       return `pressure: ${measuredText(event)} is below ${amountText(event.threshold.signal, event.line)} (${thresholdText(event.threshold)})`;
     case 'threshold-cleared':
@@ -143,6 +144,8 @@ export function explain(event: EvictionEvent): string {
       return `the container runtime is lost: ${event.message}`;
     case 'runtime-back':
       return `the container runtime is back (${event.name} ${event.version}) after ${secondsText(event.downFor)}`;
+    case 'warning':
+      return warningText(event.warning);
     case 'pass-failed':
       return `a pass failed: ${event.message}`;
   }

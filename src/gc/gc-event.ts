@@ -1,5 +1,6 @@
 import type { RemovalKind, RemovalSubject } from '../eviction/event.js';
 import type { ImageNews } from '../eviction/image-text.js';
+import type { Warning } from '../eviction/warning.js';
 import type { Instant, Milliseconds } from '../units/units.js';
 import type { RoomAnswer } from './disk-space.js';
 
@@ -38,6 +39,8 @@ export type GcEvent = { readonly at: Instant } & (
       readonly kind: 'not-collected';
       readonly subject: GcSubject;
       readonly message: string;
+      /** The runtime said that it removed it, and still lists it. */
+      readonly isStillListed?: true;
       readonly took: Milliseconds;
       readonly countedAs: ImagePass | null;
     }
@@ -64,6 +67,8 @@ export type GcEvent = { readonly at: Instant } & (
   /** More was asked for than a queue takes: periodic collecting catches up. */
   | { readonly kind: 'gc-dropped'; readonly what: string; readonly message: string }
   | ImageNews
+  /** What is said once when its state begins; see `Warning`. */
+  | { readonly kind: 'warning'; readonly warning: Warning }
   /** Something outside failed that ends this step and no more. */
   | { readonly kind: 'gc-step-failed'; readonly step: string; readonly message: string }
 );

@@ -1,5 +1,6 @@
 import { imageNewsText } from '../eviction/image-text.js';
 import { bytesText } from '../eviction/message.js';
+import { warningText } from '../eviction/warning.js';
 import type { RoomAnswer } from './disk-space.js';
 import type { GcEvent, GcSubject, RunLog } from './gc-event.js';
 
@@ -33,6 +34,8 @@ export function explainGc(event: GcEvent): string {
     case 'image-came-back':
     case 'protected-images-hold-space':
       return imageNewsText(event);
+    case 'warning':
+      return warningText(event.warning);
     case 'gc-step-failed':
       return `${event.step} failed: ${event.message}`;
   }

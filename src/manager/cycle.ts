@@ -73,6 +73,7 @@ async function* play(pass: Pass, mode: CycleMode): AsyncGenerator<EvictionEvent,
     if (pass.abort.aborted) break;
     yield* mode === 'dry-run' ? tellPlan(pass, pressed) : serve(pass, pressed, decision.kind === 'serve');
   }
+  if (decision.kind === 'rest') pass.deps.space?.over(pass);
   if (decision.kind !== 'rest') pass.deps.ballast?.disturbed();
   else if (mode === 'act') yield* layWhereRoomy(pass);
   if (mode === 'act') yield* collectAhead(pass, decision.kind === 'rest' ? [] : decision.pressed);

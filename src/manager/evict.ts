@@ -37,9 +37,10 @@ export async function* evict(
     if (!(yield* pass.look()) || isRelieved(pressed, pass.state.observations, pass.settings)) return;
   }
   const { line, target } = pass.settings.lines.lineOf(pressed.threshold, observation.capacity);
+  if (pass.deps.space !== undefined) yield* pass.deps.space.ask(pass, pressed, ranked);
   const missing = pass.missing(signal, pass.state.observations);
   const victim = chooseVictim(ranked.standings, missing, pass.settings.policy);
-  if (victim.kind === 'nobody') return yield* helpless(pass, pressed, victim.reason);
+  if (victim.kind === 'nobody') return yield* helpless(pass, pressed, victim.reason, 'nobody');
   const pod = ranked.pods.get(victim.standing.uid);
   if (pod === undefined) return;
   pass.hasChosen = true;
@@ -142,8 +143,15 @@ function overrideFor(pass: Pass, { threshold }: Pressed, { terminationGrace }: P
 }
 
 /** Says once why nothing helps, and again only when the reason changes. */
-export async function* helpless(pass: Pass, pressed: Pressed, reason: string): AsyncGenerator<EvictionEvent, void> {
+export async function* helpless(
+  pass: Pass,
+  pressed: Pressed,
+  reason: string,
+  cause: 'nobody' | 'other' = 'other',
+): AsyncGenerator<EvictionEvent, void> {
   const observation = pass.state.observations.get(pressed.threshold.signal);
   if (observation === undefined || pass.state.helpless === reason) return;
-  yield* pass.tell({ kind: 'helpless', at: pass.now(), reason, threshold: pressed.threshold, observation });
+  const isNews = cause === 'nobody' && pass.deps.warnings?.notices.begins('NO_EVICTABLE_POD here') === true;
+  const nobody = isNews ? { nobody: true as const } : {};
+  yield* pass.tell({ kind: 'helpless', at: pass.now(), reason, threshold: pressed.threshold, observation, ...nobody });
 }

@@ -9,11 +9,13 @@ import type { Policy } from '../eviction/policy.js';
 import { type EvictionState, INITIAL_STATE } from '../eviction/state.js';
 import type { Threshold } from '../eviction/threshold.js';
 import { LateSpace } from '../reclaim/late-space.js';
+import { withPassWarnings } from '../reclaim/told-warnings.js';
 import { type Milliseconds, milliseconds } from '../units/units.js';
 import { type CycleMode, followOnly, runPass } from './cycle.js';
 import { Kills } from './kills.js';
 import { type CycleDeps, LAYOUT_UNTIL_TOLD, Pass } from './pass.js';
 import { createPipeline } from './pipeline.js';
+import { SpaceQuestions } from './space-questions.js';
 import { watchRuntime } from './watch-runtime.js';
 
 /** What a manager works with: the world, and what the operator wants. */
@@ -53,15 +55,18 @@ export function createManager(deps: ManagerDeps): Manager {
   const abort = new AbortController();
   const late = new LateSpace();
   const kills = new Kills();
+  const space = deps.warnings === undefined ? {} : { space: new SpaceQuestions() };
   let state = INITIAL_STATE;
 
   async function* pass(mode: CycleMode): AsyncGenerator<EvictionEvent, void> {
-    state = yield* runPass({ ...deps, settingsFor, late, kills }, state, mode, abort.signal);
+    const story = runPass({ ...deps, ...space, settingsFor, late, kills }, state, mode, abort.signal);
+    state = yield* deps.warnings === undefined ? story : withPassWarnings(deps.warnings, story);
   }
 
   async function* settle(): AsyncGenerator<EvictionEvent, void> {
     while (kills.ongoing.some((kill) => !kill.isTold) && !abort.signal.aborted) {
-      state = yield* followOnly({ ...deps, settingsFor, late, kills }, state, abort.signal);
+      const story = followOnly({ ...deps, settingsFor, late, kills }, state, abort.signal);
+      state = yield* deps.warnings === undefined ? story : withPassWarnings(deps.warnings, story);
       await deps.clock.sleep(SETTLE_EVERY, abort.signal);
     }
   }

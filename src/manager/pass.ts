@@ -4,14 +4,17 @@ import type { Availability, EvictionEvent, Goal } from '../eviction/event.js';
 import { evolve } from '../eviction/evolve.js';
 import type { LayoutQuirk } from '../eviction/kubelet-quirks.js';
 import { deviceUnder, type FsLayout } from '../eviction/layout.js';
+import { lookDoubts } from '../eviction/look-doubts.js';
 import type { MemoryScope, MemoryUse } from '../eviction/memory-notifier.js';
 import { blindnessOf, type Observations } from '../eviction/observe.js';
 import type { PodStats } from '../eviction/pod-stats.js';
+import type { Standing } from '../eviction/rank.js';
 import { type FilesystemName, SIGNALS, type Signal } from '../eviction/signal.js';
 import type { EvictionState } from '../eviction/state.js';
 import { transitions } from '../eviction/transitions.js';
 import type { PodUsage } from '../eviction/usage.js';
 import type { PodProtection } from '../eviction/victim.js';
+import type { Warning } from '../eviction/warning.js';
 import type { Clock } from '../ports/clock.js';
 import type { KillPod } from '../ports/kill.js';
 import type { PodRecord, PodsPort } from '../ports/pods.js';
@@ -23,10 +26,12 @@ import type { LateSpace } from '../reclaim/late-space.js';
 import type { PodMeter } from '../reclaim/pod-meter.js';
 import { messageOf } from '../reclaim/removal.js';
 import type { ReclaimRun } from '../reclaim/run.js';
+import type { WarningDeps } from '../reclaim/told-warnings.js';
 import { elapsed, type Instant, type Milliseconds, milliseconds } from '../units/units.js';
 import { releaseFor } from './keep-ballast.js';
 import type { Kills } from './kills.js';
 import type { Looker, NodeLook } from './look.js';
+import { newsOf } from './look-news.js';
 import type { StateKeeper } from './state-keeper.js';
 
 /** Measures, now, what pods keep on disks, for the limits that they have of their own. Null = cannot be told. */
@@ -40,6 +45,18 @@ export interface Notifier {
   readonly description: string;
   /** Sets the watch anew from these numbers. Throws when it cannot. */
   update(use: Readonly<Record<MemoryScope, MemoryUse>>): void;
+}
+
+/** Asks whose the space is. See `SpaceQuestions`. */
+export interface SpaceAsker {
+  ask(pass: Pass, pressed: Pressed, ranking: SpaceHolders): AsyncGenerator<EvictionEvent, void>;
+  over(pass: Pass): void;
+}
+
+/** The ranked pods, as far as they hold space. */
+export interface SpaceHolders {
+  readonly standings: readonly Standing[];
+  readonly pods: ReadonlyMap<string, PodRecord>;
 }
 
 /** What a pass works with. */
@@ -74,6 +91,10 @@ export interface CycleDeps {
   readonly notifiers?: readonly Notifier[];
   /** Keeps the state over the end of the process; absent = nothing does. */
   readonly keeper?: StateKeeper;
+  /** Which states were said to last, and what is said at the end of a pass; absent = in the kubelet profile. */
+  readonly warnings?: WarningDeps;
+  /** Asks whose the space is when pods would have to go; absent = in the kubelet profile. */
+  readonly space?: SpaceAsker;
   readonly protectedNamespaces: readonly string[];
   /** Priorities and the annotation that keep pods as well; absent = none do. */
   readonly protectedPods?: PodProtection;
@@ -127,7 +148,9 @@ export class Pass {
   async *look(): AsyncGenerator<EvictionEvent, boolean> {
     const seen = await this.deps.looker.look();
     const at = this.now();
-    for (const { path, used } of seen.fallbacks) yield* this.tell({ kind: 'image-path-fallback', at, path, used });
+    for (const { path, used } of this.#newFallbacks(seen)) {
+      yield* this.tell({ kind: 'image-path-fallback', at, path, used });
+    }
     if (!(yield* this.#takeLayout(seen, at))) return false;
     // Before anything is judged, and after the layout, which says what the thresholds are.
     if (this.deps.keeper !== undefined) yield* this.folding(this.deps.keeper.recall(this.settings.thresholds));
@@ -140,8 +163,30 @@ export class Pass {
     yield* this.#notify(seen, at);
     this.judgedFrom = this.state;
     yield* this.tell({ kind: 'observed', at, sight: seen.sight, layout: this.layout });
-    yield* this.tellAll(transitions(before, this.state, seen.sight, at, this.settings));
+    const changes = transitions(before, this.state, seen.sight, at, this.settings);
+    yield* this.tellAll(this.deps.warnings === undefined ? changes : newsOf(changes, seen.sight, this));
+    for (const warning of this.#doubts(seen)) yield* this.tell({ kind: 'warning', at, warning });
     return true;
+  }
+
+  /** The paths that do not exist, as far as that is news. */
+  #newFallbacks({ fallbacks }: NodeLook): NodeLook['fallbacks'] {
+    const { warnings } = this.deps;
+    if (warnings === undefined) return fallbacks;
+    // Images and layers may be told to lie at one path.
+    const paths = new Map(fallbacks.map((each) => [`${each.path} ${each.used}`, each]));
+    const news = warnings.notices.last('IMAGEFS_PATH_FALLBACK', [...paths.keys()]);
+    return news.flatMap((key) => paths.get(key) ?? []);
+  }
+
+  /** What is doubtful about the thresholds, said once for good. */
+  #doubts({ sight }: NodeLook): readonly Warning[] {
+    const { warnings } = this.deps;
+    if (warnings === undefined || this.state.layout === null) return [];
+    const doubts = lookDoubts(sight, this.layout, this.settings);
+    return doubts
+      .filter(({ key, warning }) => warnings.notices.beginsForGood(`${warning.code} ${key}`))
+      .map(({ warning }) => warning);
   }
 
   /** What a look sees that moves nothing; null when it counts as none. */

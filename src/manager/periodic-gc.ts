@@ -5,6 +5,7 @@ import type { Clock } from '../ports/clock.js';
 import { type ContainerCollectionDeps, collectContainers } from '../reclaim/container-collection.js';
 import type { ImageCollector } from '../reclaim/image-collector.js';
 import { messageOf } from '../reclaim/removal.js';
+import { type WarningDeps, withGcWarnings } from '../reclaim/told-warnings.js';
 import { elapsed, type Milliseconds, milliseconds } from '../units/units.js';
 
 /** The pauses after a run, as the kubelet has them. */
@@ -49,7 +50,8 @@ export function containerGcLoop(run: CollectorRun, clock: Clock, signal: AbortSi
 /** One run of that loop. */
 export function containerGcRun(deps: ContainerCollectionDeps): CollectorRun {
   return async function* containers(abort) {
-    const failed = yield* collectContainers(deps, false, abort);
+    const events = collectContainers(deps, false, abort);
+    const failed = yield* deps.warnings === undefined ? events : withGcWarnings(deps.warnings, events);
     return failed.length === 0 ? null : failed.map(({ step, message }) => `${step}: ${message}`).join('; ');
   };
 }
@@ -57,6 +59,8 @@ export function containerGcRun(deps: ContainerCollectionDeps): CollectorRun {
 /** What the loop of images needs. */
 export interface ImageGcLoopDeps {
   readonly collector: ImageCollector;
+  /** Absent = in the kubelet profile. */
+  readonly warnings?: WarningDeps;
   readonly clock: Clock;
   readonly highPercent: number;
   readonly maxAge: Milliseconds | null;
@@ -75,7 +79,8 @@ export function imageGcRun(deps: ImageGcLoopDeps): CollectorRun | null {
   if (imageRunsAreOff(deps.highPercent, deps.maxAge)) return null;
   const gcBegan = deps.clock.now();
   return async function* images(abort) {
-    const { error } = yield* deps.collector.collect(gcBegan, (each) => deps.imageFs(each), abort);
+    const events = deps.collector.collect(gcBegan, (each) => deps.imageFs(each), abort);
+    const { error } = yield* deps.warnings === undefined ? events : withGcWarnings(deps.warnings, events);
     return error?.message ?? null;
   };
 }

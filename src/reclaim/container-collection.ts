@@ -8,6 +8,7 @@ import { collectOne } from './collect-one.js';
 import { collectPodLogs, type PodLogsDeps } from './pod-logs-gc.js';
 import { messageOf, toError } from './removal.js';
 import { type RemoveContainerDeps, removeDeadContainer } from './remove-container.js';
+import type { WarningDeps } from './told-warnings.js';
 
 /** What a run of container collection needs from the world. */
 export interface ContainerCollectionDeps extends RemoveContainerDeps, PodLogsDeps {
@@ -22,6 +23,8 @@ export interface ContainerCollectionDeps extends RemoveContainerDeps, PodLogsDep
     | 'removeSandbox'
   >;
   readonly limits: ContainerLimits;
+  /** Absent = in the kubelet profile. */
+  readonly warnings?: WarningDeps;
   /** Whether a container that was never started counts as dead at any age, as in the kubelet. */
   readonly createdCountsAsDead: boolean;
   /** Whose garbage goes; absent = everybody's. */

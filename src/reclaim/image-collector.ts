@@ -38,7 +38,7 @@ import type {
 import type { ClaimsOnImages, UsersBeside } from './image-users.js';
 import type { ImageVolumes, MountedImages } from './image-volumes.js';
 import type { RememberedImages } from './remembered-images.js';
-import { messageOf, toError } from './removal.js';
+import { messageOf, staysListed, toError } from './removal.js';
 import type { ReturnedImages } from './returned-images.js';
 
 /** What image collection needs from the world. */
@@ -292,7 +292,8 @@ export class ImageCollector {
     const error = user instanceof Error ? user : await removeImage(image, signal).then(() => null, toError);
     const took = elapsed(began, clock.now());
     if (error !== null) {
-      yield { kind: 'not-collected', at: clock.now(), subject, message: messageOf(error), took, countedAs };
+      const still = staysListed(error) ? { isStillListed: true as const } : {};
+      yield { kind: 'not-collected', at: clock.now(), subject, message: messageOf(error), took, countedAs, ...still };
       return error;
     }
     this.#forgetKey(candidate.key);

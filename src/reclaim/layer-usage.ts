@@ -1,6 +1,7 @@
 import type { Clock } from '../ports/clock.js';
 import type { ContainerUsage, RuntimePort } from '../ports/runtime.js';
 import type { Milliseconds } from '../units/units.js';
+import { TIME_IS_UP } from './time-limit.js';
 
 /**
  * What the runtime says that containers use, by id; empty when it does not say within `limit`. To answer, a runtime asks
@@ -16,7 +17,10 @@ export async function layerUsage(
   const over = new AbortController();
   const answered = new AbortController();
   const asked = runtime.listContainerUsage(AbortSignal.any([over.signal, abort])).catch(() => []);
-  const late = clock.sleep(limit, AbortSignal.any([answered.signal, abort])).then(() => []);
+  const late = clock.sleep(limit, AbortSignal.any([answered.signal, abort])).then(() => {
+    if (!answered.signal.aborted) over.abort(TIME_IS_UP);
+    return [];
+  });
   const usage = await Promise.race([asked, late]);
   over.abort();
   answered.abort();

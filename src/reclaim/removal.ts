@@ -211,7 +211,8 @@ async function attempt(removal: Removal, forbidden: string | null, run: ReclaimR
   const took = elapsed(began, run.clock.now());
   if (outcome instanceof Error) {
     const message = messageOf(outcome);
-    return { event: { kind: 'removal-failed', at: run.clock.now(), subject, message, took }, error: outcome };
+    const still = staysListed(outcome) ? { isStillListed: true as const } : {};
+    return { event: { kind: 'removal-failed', at: run.clock.now(), subject, message, took, ...still }, error: outcome };
   }
   if (outcome.kind === 'skipped') return skipped(outcome.why);
   const availableAfter = await run.look();
@@ -346,6 +347,11 @@ function countIn(
 /** What a failure to ask the runtime means for the collecting. */
 export function failureOf(error: unknown): 'runtime-lost' | 'runtime-failed' {
   return isLost(error) ? 'runtime-lost' : 'runtime-failed';
+}
+
+/** Whether a removal that succeeded changed nothing. */
+export function staysListed(error: unknown): boolean {
+  return error instanceof RuntimeError && error.kind === 'without-effect';
 }
 
 /** Whether nobody answers at the runtime's socket: then nothing more is tried until it is back. */

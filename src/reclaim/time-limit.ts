@@ -1,6 +1,9 @@
 import type { Clock } from '../ports/clock.js';
 import type { Milliseconds } from '../units/units.js';
 
+/** Why a signal aborted whose time was up, as the caller set it. */
+export const TIME_IS_UP: unique symbol = Symbol('time is up');
+
 /** A signal that aborts after `limit`, or when `outer` does. `end` frees what it holds; call it when the work is done. */
 export function timeLimit(
   clock: Clock,
@@ -10,7 +13,8 @@ export function timeLimit(
   const inner = new AbortController();
   const over = new AbortController();
   void clock.sleep(limit, over.signal).then(() => {
-    inner.abort();
+    // One that ended in time aborts nothing.
+    if (!over.signal.aborted) inner.abort(TIME_IS_UP);
   });
   return {
     signal: AbortSignal.any([inner.signal, outer]),

@@ -137,13 +137,13 @@ test(
   'a number that cannot be true',
   says,
   eventOf('available-above-capacity'),
-  'nodefs.available reports more available than its capacity of 1.0 GiB; taken as that',
+  'nodefs.available reports 2147483648 available, more than its capacity of 1073741824; taken as that',
 );
 test(
   'a line above the capacity',
   says,
   eventOf('line-above-capacity'),
-  'the threshold nodefs.available < 20Gi lies above the capacity of 10.0 GiB and could never clear; it is set aside',
+  'the threshold nodefs.available < 20Gi, a line at 21474836480, lies above the capacity of 10737418240 and could never clear; it is set aside',
 );
 test(
   'pressure',

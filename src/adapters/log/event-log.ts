@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { EvictionEvent } from '../../eviction/event.js';
+import { codeOfEvent } from '../../eviction/event-code.js';
 import { explain, thresholdText } from '../../eviction/explain.js';
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
@@ -33,7 +34,8 @@ const LEVELS = {
   'reclaim-started': 'info',
   'reclaim-planned': 'info',
   removed: 'info',
-  'removal-failed': 'warn',
+  // Told together at the end of the pass, with those that failed anew.
+  'removal-failed': 'info',
   'removal-skipped': 'info',
   'batch-measured': 'debug',
   'image-reference-unresolved': 'warn',
@@ -64,6 +66,7 @@ const LEVELS = {
   'kubelet-beside': 'warn',
   'runtime-lost': 'error',
   'runtime-back': 'info',
+  warning: 'warn',
   'pass-failed': 'error',
 } as const satisfies Record<EvictionEvent['kind'], Level>;
 
@@ -162,8 +165,10 @@ function isNew(said: Set<string>, what: string): boolean {
 }
 
 /** The event with its thresholds as text and its lists cut; `at` is the line's own time. */
-function fieldsOf({ kind, at: _, ...event }: EvictionEvent): Record<string, unknown> {
-  const fields: Record<string, unknown> = { event: kind };
+function fieldsOf(told: EvictionEvent): Record<string, unknown> {
+  const { kind, at: _, ...event } = told;
+  const code = codeOfEvent(told);
+  const fields: Record<string, unknown> = { event: kind, ...(code === null ? {} : { code }) };
   for (const [name, value] of Object.entries(event)) {
     if (name === 'threshold' && 'threshold' in event) {
       fields['signal'] = event.threshold.signal;
@@ -180,6 +185,8 @@ function fieldsOf({ kind, at: _, ...event }: EvictionEvent): Record<string, unkn
       fields['available'] = Object.fromEntries(
         [...event.sight.observations].map(([signal, { available }]) => [signal, available]),
       );
+    } else if (name === 'warning' && 'warning' in event) {
+      Object.assign(fields, event.warning);
     } else if (name === 'took' || name === 'waited') {
       fields[`${name}Ms`] = Math.round(Number(value) * 10) / 10;
     } else {

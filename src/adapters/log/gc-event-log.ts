@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { GcEvent } from '../../gc/gc-event.js';
+import { codeOfGcEvent } from '../../gc/gc-event-code.js';
 import { explainGc } from '../../gc/gc-explain.js';
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
@@ -7,7 +8,8 @@ type Level = 'debug' | 'info' | 'warn' | 'error';
 /** How loud each kind of event is; a run as its report says. */
 const LEVELS = {
   collected: 'info',
-  'not-collected': 'warn',
+  // Told together at the end of the run, with those that failed anew.
+  'not-collected': 'info',
   spared: 'debug',
   'node-event': 'warn',
   'log-rotated': 'info',
@@ -19,6 +21,7 @@ const LEVELS = {
   'protect-pattern-unused': 'warn',
   'image-came-back': 'warn',
   'protected-images-hold-space': 'warn',
+  warning: 'warn',
 } as const satisfies Record<Exclude<GcEvent['kind'], 'gc-run'>, Level>;
 
 /** The first failed image run may only mean that there are no statistics yet. */
@@ -91,6 +94,7 @@ function failureOf(event: GcEvent): Failure | null {
     case 'protect-pattern-unused':
     case 'image-came-back':
     case 'protected-images-hold-space':
+    case 'warning':
       return null;
   }
 }
@@ -118,15 +122,19 @@ function mended(event: GcEvent, said: ReadonlyMap<string, string>): readonly str
     case 'protect-pattern-unused':
     case 'image-came-back':
     case 'protected-images-hold-space':
+    case 'warning':
       return [];
   }
 }
 
 /** The event with its subject spread out; `at` is the line's own time, `message` stands in the sentence. */
-function fieldsOf({ kind, at: _, ...event }: GcEvent): Record<string, unknown> {
-  const fields: Record<string, unknown> = { event: kind };
+function fieldsOf(told: GcEvent): Record<string, unknown> {
+  const { kind, at: _, ...event } = told;
+  const code = codeOfGcEvent(told);
+  const fields: Record<string, unknown> = { event: kind, ...(code === null ? {} : { code }) };
   for (const [name, value] of Object.entries(event)) {
     if (name === 'subject' && 'subject' in event) Object.assign(fields, event.subject);
+    else if (name === 'warning' && 'warning' in event) Object.assign(fields, event.warning);
     else if (name === 'took') fields['tookMs'] = Math.round(Number(value) * 10) / 10;
     else fields[name] = value;
   }
