@@ -87,6 +87,16 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     });
   });
 
+  const doctor = withSettings(
+    program
+      .command('doctor')
+      .description('tell who holds the disk space, what can be reclaimed, and whether everything is set up to do it'),
+  ).addOption(new Option('--output <form>', 'text or json').choices(['text', 'json']).default('text'));
+  doctor.action(async (options: { output: 'text' | 'json' }) => {
+    const { doctorCommand } = await import('./doctor.js');
+    code = await doctorCommand({ ...settingsOptions(doctor), output: options.output });
+  });
+
   const config = program.command('config').description('the configuration');
   const show = withSettings(config.command('show').description('print the effective settings'))
     .option('--origin', 'say where each value comes from')

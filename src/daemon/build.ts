@@ -11,6 +11,8 @@ import type { Settings } from '../config/settings.js';
 import type { Manager } from '../manager/manager.js';
 import type { PlanningDeps } from '../manager/plan-removals.js';
 import type { Clock } from '../ports/clock.js';
+import type { ContainerProcessesPort } from '../ports/container-processes.js';
+import type { FilesPort } from '../ports/files.js';
 import type { MountsPort } from '../ports/mounts.js';
 import type { NodeStatsPort } from '../ports/node-stats.js';
 import type { AdmissionGuard } from '../reclaim/admission-guard.js';
@@ -40,6 +42,8 @@ export interface NodeFacts {
 export interface Parts extends AsyncDisposable {
   readonly clock: Clock;
   readonly runtime: CriRuntime;
+  readonly files: FilesPort;
+  readonly processes: ContainerProcessesPort;
   readonly nodeStats: NodeStatsPort;
   readonly manager: Manager;
   /** What removals are planned by hand with. */
@@ -90,6 +94,8 @@ export function buildParts(settings: Settings, facts: NodeFacts, replacements: R
   return {
     clock,
     runtime,
+    files,
+    processes,
     nodeStats,
     manager: node.manager,
     planning: node.planning,

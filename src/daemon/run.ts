@@ -17,6 +17,7 @@ import { buildParts, type Parts, type Replacements } from './build.js';
 import { awaitEndpoint } from './endpoint.js';
 import { thisInstance } from './instance.js';
 import { watchKubelet } from './kubelet-watch.js';
+import { checkAtStart } from './self-check.js';
 import { productVersion } from './version.js';
 
 /** What a daemon run needs beside its settings. */
@@ -99,8 +100,10 @@ async function runParts(options: RunOptions, endpoint: string): Promise<void> {
     );
   }
   const log = createEventLog(logger);
+  const selfCheck = await checkAtStart(settings, logger, () => parts.manager.state);
   const hear = (event: EvictionEvent) => {
     log(event);
+    selfCheck(event);
     options.onEvent?.(event);
   };
   kubelet.onChange(() => {

@@ -119,7 +119,7 @@ function ended(): never {
   throw new Error('Cannot hear more of the daemon as it must run: it has ended');
 }
 
-function settingsFor(embedded: EmbeddedRuntime, flags: readonly string[]): Settings {
+export function settingsFor(embedded: EmbeddedRuntime, flags: readonly string[]): Settings {
   const loaded = loadSettings({
     flags: splitFlags([
       `--runtime-endpoint=${embedded.endpoint}`,
