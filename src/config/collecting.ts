@@ -7,10 +7,18 @@ import type { Settings } from './settings.js';
 /** The kubelet's shortest pause between two looks at the logs, in nanoseconds. */
 const SHORTEST_MONITOR_INTERVAL = 3_000_000_000n;
 
+type Collecting = Pick<
+  Settings,
+  | 'periodicCollection'
+  | 'containerLogs'
+  | 'containerLogLinksDir'
+  | 'afterImageCollection'
+  | 'runtimeHandlerAwareImages'
+  | 'usesRuntimeEvents'
+>;
+
 /** The settings of what goes on without pressure: which loops run, and how logs are rotated. */
-export function collectingOf(
-  read: SettingReader,
-): Pick<Settings, 'periodicCollection' | 'containerLogs' | 'containerLogLinksDir'> {
+export function collectingOf(read: SettingReader): Collecting {
   return {
     periodicCollection: {
       containers: read.choice('periodicCollection.containers', ['auto', 'never'], 'auto'),
@@ -19,7 +27,23 @@ export function collectingOf(
     },
     containerLogs: containerLogsOf(read),
     containerLogLinksDir: logLinksOf(read),
+    afterImageCollection: programOf(read),
+    runtimeHandlerAwareImages: read.boolean('runtimeHandlerAwareImages'),
+    usesRuntimeEvents: read.choice('runtimeEvents', ['auto', 'never'], 'auto') === 'auto',
   };
+}
+
+/** A shell would come from `PATH`, and what it is told would need quoting: a program is named by its path. */
+function programOf(read: SettingReader): readonly string[] {
+  const words = read.list('afterImageCollection');
+  const [program] = words;
+  const rule = words.some((word) => word.includes('\0'))
+    ? 'a word must have no NUL in it'
+    : program !== undefined && !program.startsWith('/')
+      ? 'the program must be named by an absolute path'
+      : null;
+  if (rule !== null) read.tell('error', 'BAD_VALUE', 'afterImageCollection', rule, JSON.stringify(words));
+  return words;
 }
 
 function logLinksOf(read: SettingReader): Settings['containerLogLinksDir'] {

@@ -141,6 +141,12 @@ export interface Settings {
   readonly periodicCollection: PeriodicCollectionSettings;
   readonly containerLogs: ContainerLogSettings;
   readonly containerLogLinksDir: LogLinksSetting;
+  /** A program of the operator's with its arguments, run after images were collected; empty = none. */
+  readonly afterImageCollection: readonly string[];
+  /** Whether images are remembered by runtime handler too. */
+  readonly runtimeHandlerAwareImages: boolean;
+  /** Whether the runtime's container events are used as hints to look. */
+  readonly usesRuntimeEvents: boolean;
   /** The image that sandboxes run on, as the runtime's configuration names it; null = the runtime's pinning must do. */
   readonly sandboxImage: string | null;
   /** Patterns of images that are never removed. */

@@ -1,6 +1,7 @@
 import { type CriRuntime, connectRuntime } from '../adapters/cri/client.js';
 import { hostBallast } from '../adapters/host/ballast.js';
 import { systemClock } from '../adapters/host/clock.js';
+import { hostCommands } from '../adapters/host/command.js';
 import { hostContainerProcesses } from '../adapters/host/container-processes.js';
 import { type HostFiles, hostFiles } from '../adapters/host/files.js';
 import { hostLogFiles } from '../adapters/host/log-files.js';
@@ -16,6 +17,7 @@ import type { FilesPort } from '../ports/files.js';
 import type { MountsPort } from '../ports/mounts.js';
 import type { NodeStatsPort } from '../ports/node-stats.js';
 import type { AdmissionGuard } from '../reclaim/admission-guard.js';
+import type { AfterCollection } from '../reclaim/after-collection.js';
 import type { Collecting } from './collecting.js';
 import { composeNode } from './compose.js';
 import { thisInstance } from './instance.js';
@@ -50,6 +52,8 @@ export interface Parts extends AsyncDisposable {
   readonly planning: PlanningDeps;
   /** Refuses new pods while a disk is nearly full; null = it is not configured. */
   readonly guard: AdmissionGuard | null;
+  /** Runs the operator's program after collections; null = none is configured. */
+  readonly afterCollection: AfterCollection | null;
   /** What wakes the manager when the use of memory crosses a line, each by its name. */
   readonly notifiers: readonly string[];
   /** What goes on without pressure, to be run beside the manager. See `collectingLoops`. */
@@ -89,6 +93,7 @@ export function buildParts(settings: Settings, facts: NodeFacts, replacements: R
     ballast,
     pods: combinedPods({ ...settings, clock }),
     imageConfigs: runtime,
+    commands: hostCommands({ clock }),
     kubeletRuns: () => facts.kubeletRuns(),
   });
   return {
@@ -101,6 +106,7 @@ export function buildParts(settings: Settings, facts: NodeFacts, replacements: R
     planning: node.planning,
     guard: node.guard,
     notifiers: node.notifiers,
+    afterCollection: node.afterCollection,
     collecting: (kubelet, signal) => node.collecting(kubelet, signal),
     stuckCalls: () => ownMounts?.stuckHere() ?? 0,
     async [Symbol.asyncDispose]() {

@@ -5,6 +5,7 @@ import { parseLabelRule } from '../gc/image-pattern.js';
 import { LOG_LINKS_DIR } from '../gc/log-link.js';
 import { keptByDeletor } from '../gc/plan-deletions.js';
 import { cleanAfterDeaths } from '../manager/clean-after-death.js';
+import type { DeathHints } from '../manager/death-hints.js';
 import { dockerEraGcRun } from '../manager/docker-era-run.js';
 import {
   type CollectorRun,
@@ -21,6 +22,7 @@ import type { LogFilesPort } from '../ports/log-files.js';
 import type { MountsPort } from '../ports/mounts.js';
 import type { PodsPort } from '../ports/pods.js';
 import type { ContainerStatusRecord, RuntimePort } from '../ports/runtime.js';
+import type { AfterCollection } from '../reclaim/after-collection.js';
 import type { BackOff } from '../reclaim/back-off.js';
 import type { ContainerCollectionDeps } from '../reclaim/container-collection.js';
 import { ContainerDeletor } from '../reclaim/container-deletor.js';
@@ -37,7 +39,7 @@ import type { RememberedImages } from '../reclaim/remembered-images.js';
 import { containerLogs } from '../reclaim/remove-container.js';
 import { ReturnedImages } from '../reclaim/returned-images.js';
 import type { WarningDeps } from '../reclaim/told-warnings.js';
-import { milliseconds } from '../units/units.js';
+import { type Instant, milliseconds } from '../units/units.js';
 import type { KubeletWatch } from './kubelet-watch.js';
 
 /** What the loops are made from. */
@@ -54,6 +56,8 @@ export interface CollectingDeps {
   readonly warnings?: WarningDeps;
   /** What is left alone for having failed, shared with collecting under pressure; absent = nothing is. */
   readonly backOff?: BackOff;
+  /** Deaths that the runtime tells of; absent = none. */
+  readonly deathHints?: DeathHints;
   /** Shared with collecting under pressure. */
   readonly imageCollector: ImageCollector;
 }
@@ -134,10 +138,19 @@ export function createImageCollector(
     ImageKeepers & {
       /** What is known of images from earlier lives of the process; absent or null = nothing. */
       readonly remembered?: RememberedImages | null;
+      /** Who is told of collections; absent or null = nobody. */
+      readonly afterCollection?: AfterCollection | null;
     },
 ): ImageCollector {
   const { settings, policy, runtime, clock, protector, claims, remembered = null } = deps;
   const isOurs = policy.name === 'reclaimd';
+  const { afterCollection = null } = deps;
+  const hooked =
+    afterCollection === null
+      ? {}
+      : policy.gc.afterCollection === 'left-on-node'
+        ? { afterRemoval: () => afterCollection.collected([], clock.now()) }
+        : { afterSpacePass: (kept: readonly string[], at: Instant) => afterCollection.collected(kept, at) };
   return new ImageCollector({
     runtime,
     clock,
@@ -149,7 +162,7 @@ export function createImageCollector(
       minAge: settings.imageMinimumGCAge,
       maxAge: settings.imageMaximumGCAge,
       neverUsedAgesFrom: isOurs ? 'first-seen' : 'ever',
-      runtimeHandlerAware: false,
+      runtimeHandlerAware: settings.runtimeHandlerAwareImages,
     },
     protector,
     ...(deps.backOff === undefined ? {} : { backOff: deps.backOff }),
@@ -157,7 +170,12 @@ export function createImageCollector(
       ? { returned: new ReturnedImages(clock, () => remembered?.recentlyRemoved ?? new Map()) }
       : {}),
     ...(isOurs ? { claims: claimsBeside(settings.sandboxImage, claims) } : {}),
-    alsoInUse: usersBeside({ sandboxImage: settings.sandboxImage, byName: isOurs }),
+    alsoInUse: usersBeside({
+      sandboxImage: settings.sandboxImage,
+      byName: isOurs,
+      byEveryHandler: settings.runtimeHandlerAwareImages,
+    }),
+    ...hooked,
     measuresFreed: isOurs,
     ...(remembered === null ? {} : { remembered }),
   });
@@ -218,7 +236,8 @@ function containerLoops(deps: CollectingDeps, kubelet: KubeletWatch, signal: Abo
   const isOfOldRules = settings.containerGC.rules === 'docker-era';
   if ((keepsToLimits && !mayClean) || settings.ownerScope !== 'all' || isOfOldRules) return loops;
   const deletor = new ContainerDeletor({ ...removing, kept: keptByDeletor(limits.maxPerPodContainer) });
-  const noticing = keepsToLimits ? { pause: DEATHS_NOTICED_WITHIN } : {};
+  const hints = deps.deathHints;
+  const noticing = keepsToLimits ? { pause: DEATHS_NOTICED_WITHIN, ...(hints === undefined ? {} : { hints }) } : {};
   return [...loops, deletor.run(signal), cleanAfterDeaths({ runtime, deletor, clock, answers, ...noticing }, signal)];
 }
 

@@ -1,12 +1,14 @@
 import type { Settings } from '../config/settings.js';
-import { POLICIES } from '../eviction/policy.js';
+import { POLICIES, type Policy } from '../eviction/policy.js';
 import type { FilesystemName } from '../eviction/signal.js';
+import { DeathHints } from '../manager/death-hints.js';
 import { createLooker } from '../manager/look.js';
 import { createManager, type Manager, type ManagerDeps } from '../manager/manager.js';
 import type { PlanningDeps } from '../manager/plan-removals.js';
 import type { Memory } from '../manager/state-keeper.js';
 import type { BallastPort } from '../ports/ballast.js';
 import type { Clock } from '../ports/clock.js';
+import type { CommandPort } from '../ports/command.js';
 import type { ContainerProcessesPort } from '../ports/container-processes.js';
 import type { FilesPort } from '../ports/files.js';
 import type { ImageConfigsPort } from '../ports/image-configs.js';
@@ -19,6 +21,7 @@ import type { PodRecord, PodsPort } from '../ports/pods.js';
 import type { RuntimePort } from '../ports/runtime.js';
 import type { WriteCountsPort } from '../ports/write-counts.js';
 import type { AdmissionGuard } from '../reclaim/admission-guard.js';
+import { AfterCollection } from '../reclaim/after-collection.js';
 import { BackOff } from '../reclaim/back-off.js';
 import { Ballast } from '../reclaim/ballast.js';
 import { createContainerGC } from '../reclaim/container-gc.js';
@@ -65,6 +68,8 @@ export interface NodePorts {
   readonly imageContent?: ImageContentPort;
   /** Tells when log directories changed; absent = nobody does, and none of nobody's goes. */
   readonly changeTimes?: ChangeTimesPort;
+  /** Runs programs of the operator's; absent = none can be run here. */
+  readonly commands?: CommandPort;
   /** Whether a kubelet runs beside us, as last looked for. */
   kubeletRuns(): boolean;
   /** Stands between the manager and the ends of pods: one that watches what is asked of a node in memory. */
@@ -78,6 +83,8 @@ export interface ComposedNode {
   readonly planning: PlanningDeps;
   /** Refuses new pods while a disk is nearly full; null = it is not configured. */
   readonly guard: AdmissionGuard | null;
+  /** Runs the operator's program after collections; null = none is configured. */
+  readonly afterCollection: AfterCollection | null;
   /** What wakes the manager when the use of memory crosses a line, each by its name. */
   readonly notifiers: readonly string[];
   /** Ends the manager and what wakes it. */
@@ -109,7 +116,17 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
   const keepers = imageKeepers(settings, runtime, ports.imageConfigs ?? null, pods);
   const memory = policy.name === 'reclaimd' ? (ports.memory ?? null) : null;
   const remembered = memory?.images ?? null;
-  const imageCollector = createImageCollector({ settings, policy, runtime, clock, ...keepers, ...resting, remembered });
+  const afterCollection = afterCollectionOf(settings, policy, { ...ports, runtime });
+  const imageCollector = createImageCollector({
+    settings,
+    policy,
+    runtime,
+    clock,
+    ...keepers,
+    ...resting,
+    remembered,
+    afterCollection,
+  });
   const imageGC = createImageGC({
     collector: imageCollector,
     runtime,
@@ -143,6 +160,7 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
     processes === undefined ? measuring : { ...measuring, processes },
     ports.writeCounts ?? null,
   );
+  const deathHints = new DeathHints();
   const { containerGC: limits, ownerScope } = settings;
   const containerGC = createContainerGC({ runtime, pods, files, clock, limits, podLogsDir, ownerScope, ...resting });
   const deps: ManagerDeps = {
@@ -179,17 +197,22 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
     evictionOff: () => (ports.kubeletRuns() && !settings.evictBesideKubelet ? KUBELET_EVICTS : null),
     thresholds: settings.thresholds,
     notifiers,
+    usesEvents: settings.usesRuntimeEvents,
+    heard: ({ kind, id }) => {
+      if (kind === 'stopped') deathHints.give(id);
+    },
     transitionPeriod: settings.pressureTransitionPeriod,
     cadence: settings.sampling,
     fullWithin: settings.collectWhenFullWithin,
   };
   const manager = createManager(deps);
-  const collectingDeps = { ...ports, runtime, settings, policy, imageCollector, ...resting, ...warned };
+  const collectingDeps = { ...ports, runtime, settings, policy, imageCollector, deathHints, ...resting, ...warned };
   return {
     manager,
     planning: planningDeps(deps, ports, settings, { containerPlanner: containerGC, imagePlanner: imageGC }),
     guard: admissionGuard(settings, { looker, clock }),
     notifiers: notifiers.map(({ description }) => description),
+    afterCollection,
     stop() {
       manager.stop();
       for (const notifier of notifiers) notifier.stop();
@@ -197,4 +220,14 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
     collecting: (kubelet, signal) => collectingLoops(collectingDeps, kubelet, signal),
     runs: collectorRuns(collectingDeps, async () => ports.kubeletRuns()),
   };
+}
+
+function afterCollectionOf(
+  settings: Settings,
+  policy: Policy,
+  { commands, runtime, clock }: Pick<NodePorts, 'commands' | 'runtime' | 'clock'>,
+): AfterCollection | null {
+  const words = settings.afterImageCollection;
+  if (words.length === 0 || commands === undefined) return null;
+  return new AfterCollection({ runtime, commands, clock, words, tells: policy.gc.afterCollection });
 }

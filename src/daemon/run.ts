@@ -115,11 +115,12 @@ async function runParts(options: RunOptions, endpoint: string): Promise<void> {
     gcLog(event);
     options.onGcEvent?.(event);
   };
-  const { guard } = parts;
+  const { guard, afterCollection } = parts;
   const guarding = guard === null ? [] : [watchOutOfDisk({ guard, clock }, abort)];
+  const telling = afterCollection === null ? [] : [afterCollection.run(abort)];
   const events$ = merge(
     parts.manager.events$.pipe(tap(hear)),
-    ...[...Object.values(collecting).flat(), ...guarding].map((loop) => from(loop).pipe(tap(hearGc))),
+    ...[...Object.values(collecting).flat(), ...guarding, ...telling].map((loop) => from(loop).pipe(tap(hearGc))),
   );
   await Promise.race([untilAborted(events$, parts, abort), refusal(parts, logger, abort)]);
 }

@@ -84,6 +84,8 @@ export interface Policy {
     readonly asksForSpace: boolean;
     /** Whether unfinished starts (state `created`) count as dead at any age. */
     readonly createdCountsAsDead: boolean;
+    /** What the operator's program after image collection is told. */
+    readonly afterCollection: 'looked-at-and-kept' | 'left-on-node';
     /** How the collector from before CRI runs where it is asked for: to the letter, or sparing what is not sure to be dead. */
     readonly dockerEra: 'as-it-was' | 'careful';
   };
@@ -137,6 +139,7 @@ export const POLICIES = {
       waitsForSpace: false,
       asksForSpace: false,
       createdCountsAsDead: true,
+      afterCollection: 'looked-at-and-kept',
       dockerEra: 'as-it-was',
     },
   },
@@ -183,6 +186,7 @@ export const POLICIES = {
       waitsForSpace: true,
       asksForSpace: true,
       createdCountsAsDead: false,
+      afterCollection: 'left-on-node',
       dockerEra: 'careful',
     },
   },

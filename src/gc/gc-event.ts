@@ -12,6 +12,9 @@ export type NodeEventReason =
   | 'InvalidDiskCapacity'
   | 'InvalidImageID';
 
+/** The step of `gc-step-failed` that is the operator's program after image collection. */
+export const HOOK_STEP = 'the program after image collection';
+
 /** What collecting takes away: beside what reclaiming does, links in the directory of container logs, and log files. */
 export interface GcSubject extends Omit<RemovalSubject, 'what'> {
   readonly what: RemovalKind | 'log-link' | 'log';
@@ -58,6 +61,8 @@ export type GcEvent = { readonly at: Instant } & (
     }
   | { readonly kind: 'log-rotated'; readonly container: string; readonly path: string; readonly rotatedTo: string }
   | { readonly kind: 'log-not-rotated'; readonly container: string; readonly message: string }
+  /** The operator's program after image collection has run. */
+  | { readonly kind: 'hook-ran'; readonly program: string; readonly took: Milliseconds }
   /** The node condition OutOfDisk, told when it changes. */
   | {
       readonly kind: 'out-of-disk';

@@ -23,6 +23,8 @@ export function explainGc(event: GcEvent): string {
       return `rotated ${event.path} to ${event.rotatedTo}`;
     case 'log-not-rotated':
       return `could not rotate the log of container ${event.container.slice(0, 13)}: ${event.message}`;
+    case 'hook-ran':
+      return `ran ${event.program} after image collection`;
     case 'out-of-disk':
       return event.isOut
         ? `out of disk: ${Object.entries(event.answers).flatMap(noRoomText).join('; ') || 'not for long enough'}`

@@ -5,7 +5,11 @@ import type { ContainerRecord, RuntimePort } from '../ports/runtime.js';
 import type { ContainerDeletor } from '../reclaim/container-deletor.js';
 import { RELIST_EVERY, Relister, relistedPods } from '../reclaim/relister.js';
 import { messageOf, toError } from '../reclaim/removal.js';
-import type { Milliseconds } from '../units/units.js';
+import { elapsed, type Milliseconds, milliseconds } from '../units/units.js';
+import type { DeathHints } from './death-hints.js';
+
+/** So long after a hint the pod is looked at. */
+const BURST = milliseconds(500);
 
 /** What noticing deaths needs. */
 export interface CleanAfterDeathDeps {
@@ -14,6 +18,8 @@ export interface CleanAfterDeathDeps {
   readonly clock: Clock;
   /** Between two lists; the kubelet's second unless given. */
   readonly pause?: Milliseconds;
+  /** Deaths that the runtime tells of between two lists; absent = none. Then the pod alone is looked at, or all where it is not known. */
+  readonly hints?: DeathHints;
   /** Asked when something died. */
   answers(signal: AbortSignal): Promise<PodAnswers>;
 }
@@ -45,7 +51,37 @@ export async function* cleanAfterDeaths(deps: CleanAfterDeathDeps, signal: Abort
       yield { kind: 'gc-dropped', at: clock.now(), what: 'pod events', message };
     }
     yield* cleanUp(deps, relister, signal);
-    await clock.sleep(deps.pause ?? RELIST_EVERY, signal);
+    yield* pauseWithHints(deps, relister, signal);
+  }
+}
+
+/** The pause between two full lists, in which pods that hints are about are looked at alone. Ends early for a hint about several. */
+async function* pauseWithHints(
+  deps: CleanAfterDeathDeps,
+  relister: Relister<readonly ContainerRecord[]>,
+  signal: AbortSignal,
+): AsyncGenerator<GcEvent, void> {
+  const { clock, hints, pause = RELIST_EVERY } = deps;
+  if (hints === undefined) {
+    await clock.sleep(pause, signal);
+    return;
+  }
+  const began = clock.now();
+  for (let left = pause; left > 0 && !signal.aborted; left = milliseconds(pause - elapsed(began, clock.now()))) {
+    await hints.wait(clock, left, signal);
+    if (signal.aborted || elapsed(began, clock.now()) >= pause) return;
+    // A pod's containers die one after the other, and are looked at together.
+    await clock.sleep(BURST, signal);
+    const hinted = new Set(hints.take());
+    const pods = [...relister.state.pods].filter(
+      ([, pod]) => pod?.containers.some(({ id }) => hinted.has(id)) === true,
+    );
+    const [only] = pods;
+    if (pods.length > 1) return;
+    // A sandbox, or a container that no list has shown yet: the next one finds it.
+    if (only === undefined) continue;
+    await relister.relistPod(only[0], clock.now(), signal);
+    yield* cleanUp(deps, relister, signal);
   }
 }
 

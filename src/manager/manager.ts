@@ -8,6 +8,7 @@ import type { EvictionEvent } from '../eviction/event.js';
 import type { Policy } from '../eviction/policy.js';
 import { type EvictionState, INITIAL_STATE } from '../eviction/state.js';
 import type { Threshold } from '../eviction/threshold.js';
+import type { RuntimeEvent } from '../ports/runtime.js';
 import { LateSpace } from '../reclaim/late-space.js';
 import { withPassWarnings } from '../reclaim/told-warnings.js';
 import { type Milliseconds, milliseconds } from '../units/units.js';
@@ -24,6 +25,10 @@ export interface ManagerDeps extends Omit<CycleDeps, 'settingsFor' | 'late' | 'k
   readonly transitionPeriod: Milliseconds;
   readonly policy: Policy;
   readonly cadence: CadenceSettings;
+  /** Whether the runtime's events are listened to; absent = they are. */
+  readonly usesEvents?: boolean;
+  /** Hears each of them. */
+  readonly heard?: (event: RuntimeEvent) => void;
   /** Garbage is collected ahead of any line when a filesystem will be full within this; null or absent = never. */
   readonly fullWithin?: Milliseconds | null;
 }

@@ -1,6 +1,6 @@
 import type { EvictionEvent } from '../eviction/event.js';
 import type { Clock } from '../ports/clock.js';
-import type { RuntimePort } from '../ports/runtime.js';
+import type { RuntimeEvent, RuntimePort } from '../ports/runtime.js';
 import type { ImageGC } from '../reclaim/image-gc.js';
 import { messageOf } from '../reclaim/removal.js';
 import { elapsed, type Instant, type Milliseconds, milliseconds } from '../units/units.js';
@@ -10,6 +10,10 @@ export interface WatchDeps {
   readonly runtime: Pick<RuntimePort, 'events' | 'identify'>;
   readonly imageGC: Pick<ImageGC, 'detectImages'>;
   readonly clock: Clock;
+  /** Whether the runtime's events are listened to; absent = they are. Without them it is listed more often. */
+  readonly usesEvents?: boolean;
+  /** Hears each event. */
+  readonly heard?: (event: RuntimeEvent) => void;
 }
 
 /** Without events the runtime is listed this often, so that the last use of images is known to ten seconds. */
@@ -27,7 +31,8 @@ export async function* watchRuntime(deps: WatchDeps, abort: AbortSignal): AsyncG
   const hints = new Hints();
   let lostAt: Instant | null = null;
   let subscription: Promise<void> | null = null;
-  let hasEvents = true;
+  const { usesEvents = true } = deps;
+  let hasEvents = usesEvents;
   while (!abort.aborted) {
     // A stream that broke is tried again with each list; a runtime that has none is not asked again until it comes back anew.
     if (hasEvents) {
@@ -43,7 +48,7 @@ export async function* watchRuntime(deps: WatchDeps, abort: AbortSignal): AsyncG
         const now = deps.clock.now();
         yield { kind: 'runtime-back', at: now, name, version, downFor: elapsed(lostAt, now) };
         lostAt = null;
-        hasEvents = true;
+        hasEvents = usesEvents;
       }
     } catch (error) {
       if (abort.aborted) return;
@@ -62,6 +67,7 @@ async function subscribe(deps: WatchDeps, hints: Hints, abort: AbortSignal): Pro
   try {
     for await (const event of deps.runtime.events(abort)) {
       hints.isSubscribed = true;
+      deps.heard?.(event);
       // Right after subscribing the list that follows anyway sees what was missed meanwhile.
       if (event.kind !== 'subscribed') hints.give();
     }

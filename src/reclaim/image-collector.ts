@@ -70,6 +70,8 @@ export interface ImageCollectorDeps {
    * that are left on the node: those in use, pinned, or never reached are not among them.
    */
   readonly afterSpacePass?: (kept: readonly string[], freeTime: Instant) => void;
+  /** Hears of each image that was removed, by whatever run. */
+  readonly afterRemoval?: () => void;
   /** What outlives the process; absent = nothing does. */
   readonly remembered?: RememberedImages;
 }
@@ -297,6 +299,7 @@ export class ImageCollector {
       return error;
     }
     this.#forgetKey(candidate.key);
+    this.#deps.afterRemoval?.();
     yield { kind: 'collected', at: clock.now(), subject, took, countedAs };
     return 'removed';
   }
@@ -345,6 +348,7 @@ export class ImageCollector {
     const { rules } = this.#deps;
     const keys = rules.runtimeHandlerAware ? [...this.#records.keys()].filter((key) => idOf(key, true) === id) : [id];
     for (const key of keys) this.#forgetKey(key);
+    this.#deps.afterRemoval?.();
   }
 
   #forgetKey(key: string): void {

@@ -15,12 +15,18 @@ export interface UsersBeside {
  * The users of images that the kubelet's look at exact ids does not find, so that a periodic run keeps what a run under pressure
  * keeps: the sandbox image; and, `byName`, what a container names by tag or digest beside the id that it runs.
  */
-export function usersBeside(options: { readonly sandboxImage: string | null; readonly byName: boolean }): UsersBeside {
-  const { sandboxImage, byName } = options;
+export function usersBeside(options: {
+  readonly sandboxImage: string | null;
+  readonly byName: boolean;
+  /** Whether images are told apart by handler, which a runtime does not do when it removes one; absent = not. */
+  readonly byEveryHandler?: boolean;
+}): UsersBeside {
+  const { sandboxImage, byName, byEveryHandler = false } = options;
+  const asks = byName || byEveryHandler;
   return {
     byName,
     of: (images, containers, mounted) =>
-      imagesInUse(images, byName ? containers : [], { sandboxImage, volumes: byName ? mounted : [] }).users,
+      imagesInUse(images, asks ? containers : [], { sandboxImage, volumes: asks ? mounted : [] }).users,
   };
 }
 

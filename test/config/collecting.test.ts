@@ -63,3 +63,11 @@ test('links to logs in a relative place are refused', (t) => {
   const refused = loadSettings({ flags: splitFlags(['--container-log-links-dir=links']) });
   t.like(refused, { kind: 'refused', problems: [{ code: 'BAD_VALUE', path: 'containerLogLinksDir' }] });
 });
+
+test('a program after image collection is named by its path, and its arguments are taken as they are', (t) => {
+  const flags = ['--after-image-collection=/usr/bin/notify', '--after-image-collection=a,b c'];
+  const loaded = loadSettings({ flags: splitFlags(flags) });
+  t.like(loaded, { settings: { afterImageCollection: ['/usr/bin/notify', 'a,b c'] } });
+  const refused = loadSettings({ flags: splitFlags(['--after-image-collection=notify']) });
+  t.like(refused, { kind: 'refused', problems: [{ code: 'BAD_VALUE', path: 'afterImageCollection' }] });
+});

@@ -169,6 +169,9 @@ test('with nothing given, every setting is its default and every origin says so'
     imageGCLowThresholdPercent: 80,
     containerGC: { minAge: milliseconds(0), maxPerPodContainer: 1, maxContainers: null, rules: 'current' },
     containerLogLinksDir: { kind: 'auto' },
+    afterImageCollection: [],
+    runtimeHandlerAwareImages: false,
+    usesRuntimeEvents: true,
     periodicCollection: { containers: 'auto', images: 'auto', logRotation: 'auto' },
     containerLogs: {
       limits: { maxSizeBytes: 10_485_760, maxFiles: 5 },

@@ -1,9 +1,10 @@
 import test from 'ava';
 import type { GcEvent } from '../../src/gc/gc-event.js';
 import { cleanAfterDeaths } from '../../src/manager/clean-after-death.js';
+import { DeathHints } from '../../src/manager/death-hints.js';
 import type { ContainerRecord } from '../../src/ports/runtime.js';
 import { ContainerDeletor } from '../../src/reclaim/container-deletor.js';
-import { instant } from '../../src/units/units.js';
+import { instant, milliseconds } from '../../src/units/units.js';
 import { ContainerRuntime } from '../conformance/fakes/container-runtime.js';
 import { refusal } from '../conformance/fakes/image-runtime.js';
 import { containerRecord } from '../conformance/fakes/records.js';
@@ -15,7 +16,7 @@ function instance(attempt: number, state: ContainerRecord['state']): ContainerRe
   return containerRecord({ id: `app-${attempt}`, name: 'app', attempt, state, createdAt: instant(attempt), pod });
 }
 
-function scene(isGone: () => boolean = () => false) {
+function scene(isGone: () => boolean = () => false, hints: DeathHints | null = null) {
   const clock = new VirtualClock(0);
   const runtime = new ContainerRuntime();
   const end = new AbortController();
@@ -31,7 +32,8 @@ function scene(isGone: () => boolean = () => false) {
     contentMayBeRemoved: isGone,
     runtimeMayBeRemoved: () => false,
   });
-  const noticing = told(cleanAfterDeaths({ runtime, deletor, clock, answers }, end.signal));
+  const slowly = hints === null ? {} : { hints, pause: milliseconds(10_000) };
+  const noticing = told(cleanAfterDeaths({ runtime, deletor, clock, answers, ...slowly }, end.signal));
   const removing = told(deletor.run(end.signal));
   const finish = async (): Promise<readonly GcEvent[]> => {
     end.abort();
@@ -91,4 +93,38 @@ test('a removal that fails is told and not tried again by the deletor', async (t
     events.map((event) => event.kind),
     ['not-collected'],
   );
+});
+
+test('a death that the runtime tells of is cleaned up within a second, where lists are ten seconds apart', async (t) => {
+  const hints = new DeathHints();
+  const { clock, runtime, finish } = scene(() => false, hints);
+  runtime.containers = [instance(1, 'exited'), instance(2, 'running')];
+  await clock.pass(11_000);
+  runtime.containers = [instance(1, 'exited'), instance(2, 'exited')];
+  hints.give('app-2');
+  await clock.pass(1_000);
+  t.deepEqual(collected(await finish()), ['app-1']);
+});
+
+test('without a hint it is found by the next list', async (t) => {
+  const { clock, runtime, finish } = scene(() => false, new DeathHints());
+  runtime.containers = [instance(1, 'exited'), instance(2, 'running')];
+  await clock.pass(11_000);
+  runtime.containers = [instance(1, 'exited'), instance(2, 'exited')];
+  await clock.pass(8_000);
+  t.is(runtime.containers.length, 2);
+  await clock.pass(1_000);
+  t.deepEqual(collected(await finish()), ['app-1']);
+});
+
+test('a hint about a container that no list has shown changes nothing, and keeps no list from coming', async (t) => {
+  const hints = new DeathHints();
+  const { clock, runtime, finish } = scene(() => false, hints);
+  runtime.containers = [instance(1, 'running')];
+  await clock.pass(11_000);
+  hints.give('somebody');
+  await clock.pass(3_000);
+  runtime.containers = [instance(1, 'exited'), instance(2, 'exited')];
+  await clock.pass(7_000);
+  t.deepEqual(collected(await finish()), ['app-1']);
 });

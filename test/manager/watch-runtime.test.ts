@@ -1,11 +1,15 @@
 import test from 'ava';
 import type { EvictionEvent } from '../../src/eviction/event.js';
 import { watchRuntime } from '../../src/manager/watch-runtime.js';
+import type { RuntimeEvent } from '../../src/ports/runtime.js';
 import { FakeRuntime } from '../fakes/fake-runtime.js';
 import { emptyWorld } from '../fakes/scenery.js';
 
 /** A watch over a runtime, with the times of its lists in seconds since the start. */
-function watching(open: boolean) {
+function watching(
+  open: boolean,
+  more: { readonly usesEvents?: boolean; readonly heard?: (event: RuntimeEvent) => void } = {},
+) {
   const world = emptyWorld();
   const { clock } = world;
   const start = clock.now();
@@ -22,7 +26,7 @@ function watching(open: boolean) {
   const events: EvictionEvent[] = [];
   const abort = new AbortController();
   const end = (async () => {
-    for await (const event of watchRuntime({ runtime, imageGC, clock }, abort.signal)) events.push(event);
+    for await (const event of watchRuntime({ runtime, imageGC, clock, ...more }, abort.signal)) events.push(event);
   })();
   const stop = async () => {
     abort.abort();
@@ -103,4 +107,33 @@ test('the end is no loss: an abort during a list tells nothing', async (t) => {
   await watch.pass(1);
   await stopped;
   t.deepEqual(watch.events, []);
+});
+
+test('where events are not wanted nobody subscribes, not even when the runtime is back, and it is listed instead', async (t) => {
+  const watch = watching(true, { usesEvents: false });
+  await watch.pass(15);
+  watch.runtime.isDown = true;
+  await watch.pass(15);
+  watch.runtime.isDown = false;
+  await watch.pass(15);
+  await watch.stop();
+  t.is(watch.runtime.eventSource.subscriptions, 0);
+  t.deepEqual(
+    watch.events.map(({ kind }) => kind),
+    ['runtime-lost', 'runtime-back'],
+  );
+});
+
+test('each event is handed on', async (t) => {
+  const heard: RuntimeEvent[] = [];
+  const watch = watching(true, { heard: (event) => heard.push(event) });
+  watch.runtime.eventSource.give({ id: '', kind: 'subscribed' });
+  await watch.pass(1);
+  watch.runtime.eventSource.give({ id: 'c', kind: 'stopped' });
+  await watch.pass(1);
+  await watch.stop();
+  t.deepEqual(
+    heard.map(({ kind, id }) => `${kind} ${id}`),
+    ['subscribed ', 'stopped c'],
+  );
 });

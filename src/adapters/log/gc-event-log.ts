@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { GcEvent } from '../../gc/gc-event.js';
+import { type GcEvent, HOOK_STEP } from '../../gc/gc-event.js';
 import { codeOfGcEvent } from '../../gc/gc-event-code.js';
 import { explainGc } from '../../gc/gc-explain.js';
 
@@ -14,6 +14,7 @@ const LEVELS = {
   'node-event': 'warn',
   'log-rotated': 'info',
   'log-not-rotated': 'warn',
+  'hook-ran': 'info',
   'out-of-disk': 'warn',
   'gc-dropped': 'warn',
   'gc-step-failed': 'warn',
@@ -88,6 +89,7 @@ function failureOf(event: GcEvent): Failure | null {
     case 'collected':
     case 'spared':
     case 'log-rotated':
+    case 'hook-ran':
     case 'out-of-disk':
     case 'gc-dropped':
     case 'image-reference-unresolved':
@@ -106,6 +108,8 @@ function mended(event: GcEvent, said: ReadonlyMap<string, string>): readonly str
       return [`removal ${event.subject.id}`];
     case 'log-rotated':
       return [`rotation ${event.container}`, 'step log rotation'];
+    case 'hook-ran':
+      return [`step ${HOOK_STEP}`];
     case 'gc-run':
       if (event.message !== null) return [];
       return [...said.keys()].filter(
