@@ -4,6 +4,7 @@ import { systemClock } from '../adapters/host/clock.js';
 import { hostCommands } from '../adapters/host/command.js';
 import { hostContainerProcesses } from '../adapters/host/container-processes.js';
 import { type HostFiles, hostFiles } from '../adapters/host/files.js';
+import { hostIoPressure } from '../adapters/host/io-pressure.js';
 import { hostLogFiles } from '../adapters/host/log-files.js';
 import { type HostMounts, hostMounts } from '../adapters/host/mounts.js';
 import { hostNodeStats } from '../adapters/host/node-stats.js';
@@ -94,6 +95,7 @@ export function buildParts(settings: Settings, facts: NodeFacts, replacements: R
     pods: combinedPods({ ...settings, clock }),
     imageConfigs: runtime,
     commands: hostCommands({ clock }),
+    ioPressure: hostIoPressure(),
     kubeletRuns: () => facts.kubeletRuns(),
   });
   return {

@@ -13,6 +13,7 @@ import type { ContainerProcessesPort } from '../ports/container-processes.js';
 import type { FilesPort } from '../ports/files.js';
 import type { ImageConfigsPort } from '../ports/image-configs.js';
 import type { ImageContentPort } from '../ports/image-content.js';
+import type { IoPressurePort } from '../ports/io-pressure.js';
 import type { KillPod } from '../ports/kill.js';
 import type { ChangeTimesPort, LogFilesPort } from '../ports/log-files.js';
 import type { MountsPort } from '../ports/mounts.js';
@@ -28,6 +29,7 @@ import { createContainerGC } from '../reclaim/container-gc.js';
 import { createImageGC } from '../reclaim/image-gc.js';
 import { createKillPodNow } from '../reclaim/kill-pod-now.js';
 import { Notices } from '../reclaim/notices.js';
+import { Pace } from '../reclaim/pace.js';
 import { createPodMeter } from '../reclaim/pod-meter.js';
 import { measurePodStorage } from '../reclaim/pod-storage.js';
 import { RuntimeDeadlines } from '../reclaim/runtime-deadlines.js';
@@ -70,6 +72,8 @@ export interface NodePorts {
   readonly changeTimes?: ChangeTimesPort;
   /** Runs programs of the operator's; absent = none can be run here. */
   readonly commands?: CommandPort;
+  /** Absent = removals are never slowed down. */
+  readonly ioPressure?: IoPressurePort;
   /** Whether a kubelet runs beside us, as last looked for. */
   kubeletRuns(): boolean;
   /** Stands between the manager and the ends of pods: one that watches what is asked of a node in memory. */
@@ -204,6 +208,7 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
     transitionPeriod: settings.pressureTransitionPeriod,
     cadence: settings.sampling,
     fullWithin: settings.collectWhenFullWithin,
+    pace: ports.ioPressure === undefined ? null : new Pace(ports.ioPressure, clock),
   };
   const manager = createManager(deps);
   const collectingDeps = { ...ports, runtime, settings, policy, imageCollector, deathHints, ...resting, ...warned };

@@ -23,6 +23,7 @@ import type { Ballast } from '../reclaim/ballast.js';
 import type { ContainerGC } from '../reclaim/container-gc.js';
 import type { ImageGC } from '../reclaim/image-gc.js';
 import type { LateSpace } from '../reclaim/late-space.js';
+import type { Pace } from '../reclaim/pace.js';
 import type { PodMeter } from '../reclaim/pod-meter.js';
 import { messageOf } from '../reclaim/removal.js';
 import type { ReclaimRun } from '../reclaim/run.js';
@@ -81,6 +82,8 @@ export interface CycleDeps {
   readonly kills: Kills;
   /** What removals have freed and is still coming back: it outlives a pass. */
   readonly late: LateSpace;
+  /** Slows removals down while disks or the runtime suffer; absent or null = nothing does. */
+  readonly pace?: Pace | null;
   /** The settings in force under a layout, containerfs thresholds derived. */
   settingsFor(layout: FsLayout, quirk?: LayoutQuirk | null): EvictionSettings;
   /** Space kept on the disks only to be given up when they are full; absent or null = none. */
@@ -237,13 +240,14 @@ export class Pass {
 
   /** A collection on a filesystem; null = for memory or processes, which no look between removals shows. */
   runOn(filesystem: FilesystemName | null, goals: readonly Goal[], isHard: boolean): ReclaimRun {
-    const { looker, clock, late } = this.deps;
+    const { looker, clock, late, pace = null } = this.deps;
     return {
       goals,
       isHard,
       policy: this.settings.policy,
       clock,
       late: this.#holdsLayers(filesystem) ? late : late.elsewhere(),
+      ...(pace === null ? {} : { pace }),
       releaseBallast: () => releaseFor(this, filesystem, 'removal-failed'),
       signal: this.abort,
       look: async () => (filesystem === null ? {} : availabilityOf(filesystem, goals, await looker.lookAt(filesystem))),

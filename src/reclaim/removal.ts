@@ -51,6 +51,9 @@ const MOST_TRIES = 3;
  */
 const ALMOST_FULL = 1024 * 1024;
 
+/** With less than this share of a line left a full disk is near, and hurts more than a busy one. */
+const URGENT_SHARE = 1 / 2;
+
 interface BatchEnd {
   readonly progress: Progress;
   /** Why the collecting ends here; null = it goes on. */
@@ -86,7 +89,8 @@ export async function* carryOut(plan: readonly Removal[], manner: RemovalManner,
     if (outcome !== null) return { ...progress.result, outcome };
     if (!isTold) yield* tellPlan(plan, run);
     isTold = true;
-    const batch = left.slice(0, batchSize(left, manner, progress, run));
+    const most = await pacedMost(progress, run);
+    const batch = left.slice(0, batchSize(left, most, manner, progress, run));
     left = left.slice(batch.length);
     const next = yield* oneBatch(batch, manner, progress, run);
     progress = next.progress;
@@ -114,6 +118,16 @@ async function afterLateSpace(progress: Progress, run: ReclaimRun): Promise<Prog
     available,
     withoutEffect: hasRisen(progress.available, available) ? 0 : progress.withoutEffect,
   };
+}
+
+/** How many may go at a time now, after the pause that a starving node needs. */
+async function pacedMost({ available }: Progress, run: ReclaimRun): Promise<number> {
+  const { concurrency } = run.policy.gc;
+  if (run.pace === undefined || concurrency === 1) return concurrency;
+  const isUrgent = run.goals.some((goal) => (available[goal.signal] ?? goal.line) < goal.line * URGENT_SHARE);
+  const next = await run.pace.next(concurrency, isUrgent);
+  if (next.pause > 0) await run.clock.sleep(next.pause, run.signal);
+  return next.concurrency;
 }
 
 /** The plan is told before the first of it is done. */
@@ -150,6 +164,7 @@ async function* oneBatch(
   }
   const attempts = await Promise.all(batch.map((removal) => attempt(removal, forbidden(removal.subject), run)));
   const done = attempts.map((each) => each.event);
+  run.pace?.took(done.flatMap((event) => (event.kind === 'removal-skipped' ? [] : [event.took])));
   yield* done;
   const failure = attempts.some((each) => each.error !== null && isLost(each.error)) ? 'runtime-lost' : null;
   const triesAgain = run.policy.gc.amount === 'until-target';
@@ -302,8 +317,14 @@ export async function waitForLateSpace(available: Availability, run: ReclaimRun)
  * As many as may go at a time, but no more than are needed by what is known: the claimed sizes times what a claimed byte
  * brought so far. Where inodes are short nobody knows what one brings, so they go one by one.
  */
-function batchSize(left: readonly Removal[], manner: RemovalManner, progress: Progress, run: ReclaimRun): number {
-  const most = Math.min(run.policy.gc.concurrency, left.length);
+function batchSize(
+  left: readonly Removal[],
+  mostAtATime: number,
+  manner: RemovalManner,
+  progress: Progress,
+  run: ReclaimRun,
+): number {
+  const most = Math.min(mostAtATime, left.length);
   if (run.policy.gc.amount === 'everything') return most;
   if (isAlmostFull(progress.available)) return 1;
   // The claims of what is still coming may be old, and the removal of one image makes the runtime collect the rest as well.

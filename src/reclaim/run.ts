@@ -3,6 +3,7 @@ import type { Policy } from '../eviction/policy.js';
 import type { Clock } from '../ports/clock.js';
 import { type Bytes, bytes } from '../units/units.js';
 import type { SpaceAccount } from './late-space.js';
+import type { Pace } from './pace.js';
 
 /** One collection under pressure: what must be reached, and how to look whether it is. */
 export interface ReclaimRun {
@@ -19,6 +20,8 @@ export interface ReclaimRun {
   releaseBallast?(): AsyncGenerator<EvictionEvent, boolean>;
   /** What is still coming back, over all collectors of the run. */
   readonly late: SpaceAccount;
+  /** Slows removals down while disks or the runtime suffer; absent = always as many at a time as the policy says. */
+  readonly pace?: Pace;
   readonly signal: AbortSignal;
 }
 
