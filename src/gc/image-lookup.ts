@@ -1,123 +1,164 @@
+import { getOrMake } from '../units/get-or-make.js';
 import { groupBy } from '../units/group-by.js';
 import { bareId, fullReference, looksLikeId } from './image-reference.js';
 import type { PlannedImage } from './inventory.js';
 
+/** Which images some references mean. */
+export interface Meanings {
+  /** Image id → the largest number among the references that mean it. */
+  readonly images: ReadonlyMap<string, number>;
+  /** The references that mean no image. */
+  readonly unknown: ReadonlySet<string>;
+}
+
 /**
- * The ids of the images that each reference means: by id, beginning of an id, tag or digest. What a reference may mean, it
- * means: several images may share the digest of one multi-platform index, and removing one too few is the safe mistake.
+ * Finds the images that references mean, each of which comes with a number: by id, beginning of an id, tag or digest. What a
+ * reference may mean, it means: several images may share the digest of one multi-platform index, and removing one too few is
+ * the safe mistake.
  *
- * The references are made into an index and the images walked past it, since what containers name is far less than what a
- * node lists.
+ * The references are the index and the images walk past it, since containers name far fewer images than a node lists.
  */
-export function imagesMeantBy(
-  references: Iterable<string>,
-  images: readonly PlannedImage[],
-): ReadonlyMap<string, readonly string[]> {
-  const index = new ReferenceIndex();
-  for (const reference of references) index.add(reference);
+export function imagesMeantBy(references: ReadonlyMap<string, number>, images: readonly PlannedImage[]): Meanings {
+  const index = new ReferenceIndex(references);
   for (const image of images) index.meet(image);
-  index.meetBeginnings(images);
-  return index.meanings();
+  index.meetAgain(images);
+  return index;
 }
 
-/** One reference, and what it was found to mean. */
-class Wanted {
-  readonly reference: string;
-  /** Images that have it as their id or digest, or one of its forms as a tag. */
-  readonly exact: string[] = [];
-  /** Images that have its tag, of a reference that names a digest as well: they count where nobody lists the digest. */
-  readonly byTagAlone: string[] = [];
-  isWholeId = false;
-
-  constructor(reference: string) {
-    this.reference = reference;
-  }
+/** What an image can have: a name in full form, an id or a digest. */
+class Trait {
+  /** Of the references that mean whatever has it. */
+  number = -1;
+  isListed = false;
 }
 
-class ReferenceIndex {
-  readonly #all: Wanted[] = [];
-  readonly #ids = new Map<string, Wanted[]>();
-  readonly #tags = new Map<string, Wanted[]>();
-  readonly #tagsBesideDigests = new Map<string, Wanted[]>();
+interface Reference {
+  readonly text: string;
+  readonly number: number;
+  /** Whatever has one of these is meant. */
+  readonly traits: readonly Trait[];
+}
 
-  add(reference: string): void {
-    const wanted = new Wanted(reference);
-    this.#all.push(wanted);
-    const [name = '', digest] = reference.split('@');
-    // A bare digest names the image as well: runtimes report `sha256:…` where the reference was `name@sha256:…`.
-    const id = bareId(digest ?? reference);
-    put(this.#ids, id, wanted);
-    put(this.#ids, `sha256:${id}`, wanted);
-    if (digest === undefined) put(this.#tags, fullReference(reference), wanted);
-    else put(this.#tagsBesideDigests, fullReference(name), wanted);
+class ReferenceIndex implements Meanings {
+  readonly images = new Map<string, number>();
+  readonly unknown = new Set<string>();
+  readonly #references: readonly Reference[];
+  readonly #traits = new Map<string, Trait>();
+
+  constructor(references: ReadonlyMap<string, number>) {
+    this.#references = [...references].map(([text, number]) => {
+      const traits = traitsMeantBy(text).map((trait) => getOrMake(this.#traits, trait, () => new Trait()));
+      for (const trait of traits) trait.number = Math.max(trait.number, number);
+      return { text, number, traits };
+    });
   }
 
-  /** Holds an image against all references but for those that may be the beginning of an id. */
+  /** Holds an image against whole ids, digests and names. */
   meet({ id, tags, digests }: PlannedImage): void {
-    this.#meetId(id, id);
+    this.#meetTrait(idTrait(id), id);
     for (const tag of tags) this.#meetName(tag, id);
     for (const digest of digests) this.#meetName(digest, id);
   }
 
   #meetName(name: string, image: string): void {
-    const at = name.indexOf('@');
-    if (at === -1) {
-      const full = fullReference(name);
-      for (const wanted of this.#tags.get(full) ?? NOBODY) found(wanted.exact, image);
-      for (const wanted of this.#tagsBesideDigests.get(full) ?? NOBODY) found(wanted.byTagAlone, image);
-    } else this.#meetId(name.slice(at + 1), image);
+    const digest = digestOf(name);
+    this.#meetTrait(digest === null ? fullReference(name) : idTrait(digest), image);
   }
 
-  #meetId(id: string, image: string): void {
-    for (const wanted of this.#ids.get(id) ?? NOBODY) {
-      wanted.isWholeId = true;
-      found(wanted.exact, image);
-    }
+  #meetTrait(trait: string, image: string): void {
+    const known = this.#traits.get(trait);
+    if (known === undefined) return;
+    known.isListed = true;
+    this.#mean(image, known.number);
   }
 
-  /** Holds the images against what may be the beginning of an id: what nobody has as the whole of one. */
-  meetBeginnings(images: readonly PlannedImage[]): void {
-    const short = this.#all.filter(({ reference, isWholeId }) => !isWholeId && isBeginning(reference));
+  #mean(image: string, number: number): void {
+    if ((this.images.get(image) ?? -1) < number) this.images.set(image, number);
+  }
+
+  /** Holds the images against what has met none of them and may yet be the beginning of an id, or mean a tag. */
+  meetAgain(images: readonly PlannedImage[]): void {
+    const unmet = this.#references.filter(({ traits }) => !traits.some(({ isListed }) => isListed));
+    for (const { text } of unmet) this.unknown.add(text);
+    this.#meetBeginnings(
+      this.#references.filter(({ text }) => this.#isBeginning(text)),
+      images,
+    );
+    this.#meetTags(
+      unmet.filter(({ text }) => digestOf(text) !== null),
+      images,
+    );
+  }
+
+  /** A whole id is no beginning of another. */
+  #isBeginning(text: string): boolean {
+    return looksLikeId(text) && !isWholeId(text) && this.#traits.get(idTrait(text))?.isListed !== true;
+  }
+
+  #meetBeginnings(short: readonly Reference[], images: readonly PlannedImage[]): void {
     if (short.length === 0) return;
-    const byBeginning = groupBy(short, ({ reference }) => bareId(reference).slice(0, SHORTEST_BEGINNING));
-    for (const image of images) {
-      for (const id of [image.id, ...digestsOf(image)]) {
-        const bare = bareId(id);
-        for (const wanted of byBeginning.get(bare.slice(0, SHORTEST_BEGINNING)) ?? NOBODY)
-          if (bare.startsWith(bareId(wanted.reference))) found(wanted.exact, image.id);
+    const byBeginning = groupBy(short, ({ text }) => bareId(text).slice(0, SHORTEST_BEGINNING));
+    const meet = (id: string, image: string) => {
+      const start = id.startsWith(ALGORITHM) ? ALGORITHM.length : 0;
+      for (const { text, number } of byBeginning.get(id.slice(start, start + SHORTEST_BEGINNING)) ?? []) {
+        if (!id.startsWith(bareId(text), start)) continue;
+        this.#mean(image, number);
+        this.unknown.delete(text);
+      }
+    };
+    for (const { id, tags, digests } of images) {
+      meet(id, id);
+      for (const names of [tags, digests]) {
+        for (const name of names) {
+          const digest = digestOf(name);
+          if (digest !== null) meet(digest, id);
+        }
       }
     }
   }
 
-  meanings(): ReadonlyMap<string, readonly string[]> {
-    return new Map(
-      this.#all.map(({ reference, exact, byTagAlone }) => [reference, exact.length === 0 ? byTagAlone : exact]),
-    );
+  /** `name:tag@digest` of an image that is listed by its tag alone. */
+  #meetTags(withDigest: readonly Reference[], images: readonly PlannedImage[]): void {
+    if (withDigest.length === 0) return;
+    const byTag = groupBy(withDigest, ({ text }) => fullReference(text.slice(0, text.indexOf('@'))));
+    for (const { id, tags } of images) {
+      for (const tag of tags) {
+        for (const { text, number } of byTag.get(fullReference(tag)) ?? []) {
+          this.#mean(id, number);
+          this.unknown.delete(text);
+        }
+      }
+    }
   }
 }
 
-const NOBODY: readonly Wanted[] = [];
-
+/** Ids come with it and without. */
+const ALGORITHM = 'sha256:';
 /** Fewer digits are no beginning of an id: see `looksLikeId`. */
 const SHORTEST_BEGINNING = 12;
-/** So many digits are a whole id. */
+/** So many digits are a whole id, and can be no name. */
 const WHOLE_ID = 64;
 
-function isBeginning(reference: string): boolean {
-  return looksLikeId(reference) && bareId(reference).length < WHOLE_ID;
+function traitsMeantBy(reference: string): readonly string[] {
+  const digest = digestOf(reference);
+  // A bare digest names the image as well: runtimes report `sha256:…` where the reference was `name@sha256:…`.
+  if (digest !== null) return [idTrait(digest)];
+  if (isWholeId(reference)) return [idTrait(reference)];
+  return reference.includes('/') ? [fullReference(reference)] : [fullReference(reference), idTrait(reference)];
 }
 
-function digestsOf({ tags, digests }: PlannedImage): readonly string[] {
-  return [...tags, ...digests].flatMap((name) => name.split('@')[1] ?? []);
+/** The form in which ids and digests are compared; an id that looks like a name is one. */
+function idTrait(id: string): string {
+  if (id.startsWith(ALGORITHM)) return id;
+  return id.includes('/') ? fullReference(id) : `${ALGORITHM}${id}`;
 }
 
-function put(index: Map<string, Wanted[]>, key: string, wanted: Wanted): void {
-  const known = index.get(key);
-  if (known === undefined) index.set(key, [wanted]);
-  else known.push(wanted);
+function isWholeId(reference: string): boolean {
+  return looksLikeId(reference) && bareId(reference).length === WHOLE_ID;
 }
 
-/** The same image twice in a row is one; further apart, by a second entry of its id, it does no harm. */
-function found(images: string[], image: string): void {
-  if (images.at(-1) !== image) images.push(image);
+/** What follows the first `@`; null when there is none. */
+function digestOf(name: string): string | null {
+  const at = name.indexOf('@');
+  return at === -1 ? null : name.slice(at + 1);
 }

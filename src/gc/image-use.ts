@@ -45,15 +45,10 @@ export function imagesInUse(
     name(reference, containers.length + index);
   });
   if (wants.sandboxImage !== null) name(wants.sandboxImage, Number.POSITIVE_INFINITY);
-  const meant = imagesMeantBy(lastUser.keys(), images);
-  const users = new Map<string, number>();
-  for (const [reference, user] of lastUser) {
-    for (const id of meant.get(reference) ?? []) if ((users.get(id) ?? -1) < user) users.set(id, user);
-  }
-  return {
-    users: new Map([...users].map(([id, user]) => [id, whyUsed(user, containers, wants)])),
-    unresolved: unresolvedOf(containers, meant),
-  };
+  const { images: used, unknown } = imagesMeantBy(lastUser, images);
+  const users = new Map<string, string>();
+  for (const [id, user] of used) users.set(id, whyUsed(user, containers, wants));
+  return { users, unresolved: unresolvedOf(containers, unknown) };
 }
 
 function whyUsed(user: number, containers: readonly ImageUser[], { volumes }: ImageWants): string {
@@ -64,11 +59,7 @@ function whyUsed(user: number, containers: readonly ImageUser[], { volumes }: Im
 }
 
 /** The containers of which no name means any image. */
-function unresolvedOf(
-  containers: readonly ImageUser[],
-  meant: ReadonlyMap<string, readonly string[]>,
-): readonly UnresolvedReference[] {
-  const unknown = new Set([...meant].flatMap(([reference, images]) => (images.length === 0 ? [reference] : [])));
+function unresolvedOf(containers: readonly ImageUser[], unknown: ReadonlySet<string>): readonly UnresolvedReference[] {
   if (unknown.size === 0) return [];
   return containers.flatMap(({ id, imageId, imageRef, image }) => {
     const reference = imageId || imageRef || image;

@@ -1,5 +1,6 @@
 import { getOrMake } from '../units/get-or-make.js';
 import { groupBy } from '../units/group-by.js';
+import { sorted } from '../units/sorted.js';
 import { type Instant, type Milliseconds, milliseconds } from '../units/units.js';
 import type { Planned, PlannedContainer, PodAnswers } from './inventory.js';
 
@@ -144,7 +145,7 @@ function beyondTotal<Container extends PlannedContainer>(
 }
 
 function oldestFirst<Container extends PlannedContainer>(containers: readonly Container[]): readonly Container[] {
-  return containers.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+  return sorted(containers, (a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
 }
 
 function because<Container>(

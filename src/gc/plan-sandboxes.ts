@@ -1,4 +1,5 @@
 import { groupBy } from '../units/group-by.js';
+import { sorted } from '../units/sorted.js';
 import type { Planned, PlannedContainer, PlannedSandbox, PodAnswers } from './inventory.js';
 
 /** Why a sandbox goes. */
@@ -18,7 +19,7 @@ export function planSandboxes(
   const isIdle = (sandbox: PlannedSandbox) => sandbox.state === 'notready' && !withContainers.has(sandbox.id);
   const byPod = groupBy(sandboxes, (each) => each.pod.uid);
   return [...byPod].flatMap(([uid, group]) => {
-    const newestFirst = group.toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
+    const newestFirst = sorted(group, (a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
     if (pods.contentMayBeRemoved(uid)) return because(newestFirst.filter(isIdle), 'its pod is gone');
     if (finishedPodsToo && pods.runtimeMayBeRemoved(uid)) {
       return because(newestFirst.filter(isIdle), 'its pod has finished');

@@ -79,8 +79,9 @@ function nameOf({ container, reference }: UnresolvedReference): string {
 
 function wantedBy(wanted: readonly WantedImage[], images: readonly ImageRecord[]): readonly [string, string][] {
   if (wanted.length === 0) return [];
-  const pods = new Map(wanted.map(({ pod, reference }) => [reference, pod]));
-  return [...imagesMeantBy(pods.keys(), images)].flatMap(([reference, ids]) =>
-    ids.map((id): [string, string] => [id, `wanted by pod ${pods.get(reference)}`]),
-  );
+  const byReference = new Map(wanted.map(({ reference }, index) => [reference, index]));
+  return [...imagesMeantBy(byReference, images).images].map(([id, index]) => [
+    id,
+    `wanted by pod ${wanted[index]?.pod ?? ''}`,
+  ]);
 }

@@ -24,5 +24,7 @@ export async function layerUsage(
   const usage = await Promise.race([asked, late]);
   over.abort();
   answered.abort();
-  return new Map(usage.map((each) => [each.id, each]));
+  const byId = new Map<string, ContainerUsage>();
+  for (const each of usage) byId.set(each.id, each);
+  return byId;
 }

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { deserialize, serialize } from 'node:v8';
 import type { ContainerRecord, ContainerUsage, ImageRecord, SandboxRecord } from '../../src/ports/runtime.js';
 import { bytes, count, instant } from '../../src/units/units.js';
 
@@ -33,16 +32,15 @@ const IN_USE_SHARE = 0.2;
 
 /**
  * A busy node, the same each time: pods of four containers, each with its dead predecessors, a sandbox and an older one;
- * images by tag and digest, a fifth of them in use.
+ * images by tag and digest, a fifth of them in use. Lists are in no order, as runtimes keep what they list in hash tables.
  */
 export function nodeRecords(size: NodeSize): NodeRecords {
-  const images = Array.from({ length: size.images }, (_, number) => imageOf(number));
   const used = Math.max(1, Math.floor(size.images * IN_USE_SHARE));
   return {
-    images,
-    sandboxes: Array.from({ length: size.pods * 2 }, (_, number) => sandboxOf(number, size.pods)),
-    containers: Array.from({ length: size.containers }, (_, number) => containerOf(number, size, used)),
-    usage: Array.from({ length: size.containers }, (_, number) => ({
+    images: shuffled(size.images, imageOf),
+    sandboxes: shuffled(size.pods * 2, (number) => sandboxOf(number, size.pods)),
+    containers: shuffled(size.containers, (number) => containerOf(number, size, used)),
+    usage: shuffled(size.containers, (number) => ({
       id: hex('container', number),
       writableLayer: { used: bytes((number % 997) * 4_096), inodes: count(number % 97), at: MADE_UNTIL },
       memoryWorkingSet: bytes(1 << 20),
@@ -50,13 +48,9 @@ export function nodeRecords(size: NodeSize): NodeRecords {
   };
 }
 
-/**
- * Maker of copies that share no text with one another, as decoding each list anew makes them: what V8 has worked out about a
- * text (its hash, its one place in memory) must not carry over from one pass to the next.
- */
-export function decoding(records: NodeRecords): () => NodeRecords {
-  const stored = serialize(records);
-  return () => deserialize(stored) as NodeRecords; // what was stored
+function shuffled<Item>(many: number, make: (number: number) => Item): readonly Item[] {
+  const keys = Array.from({ length: many }, (_, number) => [hex('place', number), number] as const);
+  return keys.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, number]) => make(number));
 }
 
 function imageOf(number: number): ImageRecord {

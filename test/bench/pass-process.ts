@@ -1,4 +1,5 @@
-import { decoding, nodeRecords } from './node-records.js';
+import { decoding } from './decoded-records.js';
+import { nodeRecords } from './node-records.js';
 import type { PassTimes } from './pass-protocol.js';
 import { recordNode } from './record-node.js';
 
@@ -25,10 +26,10 @@ async function measure(): Promise<PassTimes> {
     const before = process.cpuUsage();
     const events = await node.pass(records, () => {
       const { user, system } = process.cpuUsage(before);
-      if (round >= warmUp) cpuMs.push((user + system) / 1_000);
+      cpuMs.push((user + system) / 1_000);
     });
     wouldRemove = events.filter((event) => event.kind === 'would-remove').length;
     wouldEvict = events.flatMap((event) => (event.kind === 'would-evict' ? [event.standing.label] : []))[0] ?? null;
   }
-  return { cpuMs, wouldRemove, wouldEvict };
+  return { firstMs: cpuMs[0] ?? 0, cpuMs: cpuMs.slice(warmUp), wouldRemove, wouldEvict };
 }

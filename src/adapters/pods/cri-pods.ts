@@ -1,5 +1,6 @@
 import type { PodRecord, PodSource, PodsPort } from '../../ports/pods.js';
 import type { ContainerRecord, SandboxRecord } from '../../ports/runtime.js';
+import { sorted } from '../../units/sorted.js';
 import { type Milliseconds, milliseconds } from '../../units/units.js';
 
 /** Where the kubelet took the pod from; it writes this into every pod it runs, so that it is on the sandbox. */
@@ -50,8 +51,8 @@ export function criPods(): PodsPort {
 
 function podRecord(uid: string, parts: Parts, liveSandboxes: ReadonlySet<string>): PodRecord {
   // Newest first: a pod whose sandbox was made again is described by the last one.
-  const sandboxes = parts.sandboxes.toSorted(byAttempt);
-  const containers = parts.containers.toSorted(byCreation);
+  const sandboxes = sorted(parts.sandboxes, byAttempt);
+  const containers = sorted(parts.containers, byCreation);
   const sandbox = sandboxes[0];
   const identity = sandbox?.pod ?? containers[0]?.pod;
   const annotations = sandbox?.annotations ?? {};
