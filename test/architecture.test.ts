@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import test from 'ava';
+import { KEYS } from '../src/config/key-table.js';
 import { POLICIES } from '../src/eviction/policy.js';
 
 const ROOT = new URL('../../', import.meta.url);
@@ -11,17 +12,32 @@ interface Row {
   readonly tests: readonly string[];
 }
 
-/** The rows of the table of rules, by what stands in their first cell. */
-function rows(): readonly Row[] {
-  const text = readFileSync(new URL('src/ARCHITECTURE.md', ROOT), 'utf8');
-  const lines = text.split('\n');
-  const head = lines.indexOf('| rule | kubelet | reclaimd | test |');
-  const after = lines.slice(head + 2);
+/** The cells of the table below a head, row by row. */
+function table(head: string): readonly (readonly string[])[] {
+  const lines = readFileSync(new URL('src/ARCHITECTURE.md', ROOT), 'utf8').split('\n');
+  const after = lines.slice(lines.indexOf(head) + 2);
   const end = after.findIndex((line) => !line.startsWith('|'));
-  return after.slice(0, end === -1 ? undefined : end).map((line) => {
-    const [, rule = '', kubelet = '', reclaimd = '', tests = ''] = line.split('|').map((cell) => cell.trim());
-    return { rule, kubelet, reclaimd, tests: tests.split(', ').map((each) => each.replace(/ \(.*\)$/, '')) };
-  });
+  return after.slice(0, end === -1 ? undefined : end).map((line) =>
+    line
+      .split('|')
+      .slice(1)
+      .map((cell) => cell.trim()),
+  );
+}
+
+/** The tests that a cell names. */
+function testsOf(cell: string): readonly string[] {
+  return cell.split(', ').map((each) => each.replace(/ \(.*\)$/, ''));
+}
+
+/** The rows of the table of rules. */
+function rows(): readonly Row[] {
+  return table('| rule | kubelet | reclaimd | test |').map(([rule = '', kubelet = '', reclaimd = '', tests = '']) => ({
+    rule,
+    kubelet,
+    reclaimd,
+    tests: testsOf(tests),
+  }));
 }
 
 /** `eviction.cadence` and the like, with what it is in each profile. */
@@ -68,5 +84,27 @@ for (const { rule, kubelet, reclaimd, tests } of rows()) {
       tests.some((each) => asks.test(textOf(each))),
       'none of them asks for the rule or for the profile',
     );
+  });
+}
+
+const FEATURES = table('| what | setting | where | test |');
+
+test('there is a table of what else a kubelet does', (t) => {
+  t.true(FEATURES.length > 10);
+});
+
+for (const [what = '', setting = '', where = '', tests = ''] of FEATURES) {
+  test(`${what}: its settings, its sources and its tests are there`, (t) => {
+    const settings = [...setting.matchAll(/`([\w.]+)`/g)].map(([, name]) => name);
+    t.true(settings.length > 0);
+    for (const name of settings)
+      t.true(
+        KEYS.some((row) => row.name === name),
+        name,
+      );
+    const sources = [...where.matchAll(/`([\w/-]+)`/g)].map(([, name]) => name);
+    t.true(sources.length > 0);
+    for (const name of sources) t.true(existsSync(new URL(`src/${name}.ts`, ROOT)), name);
+    for (const each of testsOf(tests)) t.true(each.startsWith('test/') && textOf(each) !== '', each);
   });
 }
