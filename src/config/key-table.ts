@@ -506,8 +506,7 @@ export const KEYS = [
     flag: 'protect-namespace',
     valueHint: 'namespace',
     unit: 'names',
-    fallback: ['kube-system'],
-    kubeletFallback: [],
+    fallback: [],
     help: 'namespaces whose pods are never evicted',
   },
   {

@@ -358,6 +358,8 @@ export type EvictionEvent = { readonly at: Instant } & (
   | { readonly kind: 'kubelet-beside'; readonly evicts: boolean }
   | { readonly kind: 'runtime-lost'; readonly message: string }
   | { readonly kind: 'runtime-back'; readonly name: string; readonly version: string; readonly downFor: Milliseconds }
+  /** What pods are said to use was held against what is in use at all. */
+  | { readonly kind: 'usage-checked' }
   /** What is said once when its state begins; see `Warning`. */
   | { readonly kind: 'warning'; readonly warning: Warning }
   | { readonly kind: 'pass-failed'; readonly message: string }

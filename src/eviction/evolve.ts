@@ -27,6 +27,8 @@ export function evolve(state: EvictionState, event: EvictionEvent, settings: Evi
     case 'look-failed':
     case 'layout-refused':
       return state.isLayoutNew ? { ...state, isLayoutNew: false } : state;
+    case 'usage-checked':
+      return { ...state, usageCheckedAt: event.at };
     case 'notifiers-updated':
       return { ...state, notifiedAt: event.at };
     case 'storage-limits-checked':

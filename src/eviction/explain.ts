@@ -9,11 +9,12 @@ import type {
   StoreTrouble,
 } from './event.js';
 import { imageNewsText } from './image-text.js';
+import { limitText } from './limit-text.js';
 import { lineOf } from './line.js';
 import { amountText, bytesText, storageMessage } from './message.js';
 import type { Standing } from './rank.js';
 import { SIGNALS, type Signal } from './signal.js';
-import type { Limit, Threshold } from './threshold.js';
+import type { Threshold } from './threshold.js';
 import { sourcesText } from './usage-text.js';
 import { warningText } from './warning.js';
 
@@ -144,6 +145,8 @@ export function explain(event: EvictionEvent): string {
       return `the container runtime is lost: ${event.message}`;
     case 'runtime-back':
       return `the container runtime is back (${event.name} ${event.version}) after ${secondsText(event.downFor)}`;
+    case 'usage-checked':
+      return 'read what pods use';
     case 'warning':
       return warningText(event.warning);
     case 'pass-failed':
@@ -155,11 +158,6 @@ export function explain(event: EvictionEvent): string {
 export function thresholdText(threshold: Threshold): string {
   const grace = threshold.urgency.kind === 'soft' ? `, soft, grace ${secondsText(threshold.urgency.grace)}` : '';
   return `${threshold.signal} < ${limitText(threshold.limit)}${grace}`;
-}
-
-/** An amount as configured, or a percentage. */
-export function limitText(limit: Limit): string {
-  return limit.kind === 'amount' ? limit.quantity.text : `${Number((limit.fraction * 100).toPrecision(6))}%`;
 }
 
 /** A duration for people, in seconds with one decimal where it matters. */

@@ -1,7 +1,8 @@
-import { type FsLayout } from './layout.js';
+import type { FsLayout } from './layout.js';
 import { inUnits, podLimit } from './pod-resources.js';
 import type { PodSpec } from './pod-spec.js';
 import type { ContainerStats, PodStats } from './pod-stats.js';
+import type { Policy } from './policy.js';
 
 /** The limit that a pod is over, with the numbers that say so, in bytes. */
 export interface StorageViolation {
@@ -17,8 +18,18 @@ export interface StorageViolation {
  * its containers. An amount on the line is not over it. Independent of thresholds and of what the node has left. Mirrors
  * `localStorageEviction`; a volume whose use is not known, which ends the kubelet's process, is passed over.
  */
-export function storageViolation(spec: PodSpec, stats: PodStats, layout: FsLayout): StorageViolation | null {
-  return overEmptyDirLimit(spec, stats) ?? overPodLimit(spec, stats) ?? overContainerLimit(spec, stats, layout);
+export function storageViolation(
+  spec: PodSpec,
+  stats: PodStats,
+  layout: FsLayout,
+  counts: Policy['eviction']['containerLimit'] = 'layer-and-logs',
+): StorageViolation | null {
+  const overVolume = overEmptyDirLimit(spec, stats);
+  if (counts === 'layer-beside-logs-alone') {
+    return overVolume ?? overPodLimit(spec, stats) ?? overContainerLimit(spec, stats, layout === 'one-disk');
+  }
+  // The container is named before the pod: it says more.
+  return overVolume ?? overContainerLimit(spec, stats, true) ?? overPodLimit(spec, stats);
 }
 
 /** Whether a pod has any limit of that kind, so that measuring it is worth the while. */
@@ -46,8 +57,8 @@ function overPodLimit(spec: PodSpec, stats: PodStats): StorageViolation | null {
   return limit !== null && used > limit ? { kind: 'podLimit', subject: null, used, limit } : null;
 }
 
-/** Writable layers count only where they share a disk with the logs, since only that one is this limit's. */
-function overContainerLimit(spec: PodSpec, stats: PodStats, layout: FsLayout): StorageViolation | null {
+/** The kubelet counts writable layers only where they share a disk with the logs. */
+function overContainerLimit(spec: PodSpec, stats: PodStats, withLayers: boolean): StorageViolation | null {
   const limits = new Map(
     spec.containers.flatMap(({ name, kind, limits: own }) => {
       const limit = own['ephemeral-storage'];
@@ -56,7 +67,7 @@ function overContainerLimit(spec: PodSpec, stats: PodStats, layout: FsLayout): S
   );
   for (const container of stats.containers) {
     const limit = limits.get(container.name);
-    const used = bytesOf(container, layout === 'one-disk');
+    const used = bytesOf(container, withLayers);
     if (limit !== undefined && used > limit) {
       return { kind: 'containerLimit', subject: container.name, used, limit };
     }

@@ -1,6 +1,6 @@
 import type { EvictionSettings } from './assess.js';
-import { limitText } from './explain.js';
 import type { FsLayout } from './layout.js';
+import { limitText } from './limit-text.js';
 import type { Sight } from './observe.js';
 import { SIGNALS, type Signal } from './signal.js';
 import type { Threshold } from './threshold.js';

@@ -60,6 +60,10 @@ export interface Policy {
     readonly restart: 'forgets' | 'remembers';
     /** When pods are held against storage limits of their own: it means to list them all and to walk their files. */
     readonly storageLimits: 'each-pass' | 'every-ten-seconds';
+    /** What a priority that nobody tells means: none, or that pods of kube-system may be critical and stay. */
+    readonly unknownPriority: 'none' | 'keeps-system-pods';
+    /** What counts against a container's limit: its layer only where it shares a disk with the logs, or in every layout. */
+    readonly containerLimit: 'layer-beside-logs-alone' | 'layer-and-logs';
     /** Whether pods are let in after a start and before anything was seen. */
     readonly beforeFirstLook: 'admits' | 'not-yet';
   };
@@ -126,6 +130,8 @@ export const POLICIES = {
       softGrace: 'override-of-a-second-or-more',
       restart: 'forgets',
       storageLimits: 'each-pass',
+      containerLimit: 'layer-beside-logs-alone',
+      unknownPriority: 'none',
       beforeFirstLook: 'admits',
     },
     gc: {
@@ -173,6 +179,8 @@ export const POLICIES = {
       softGrace: 'own-or-cap',
       restart: 'remembers',
       storageLimits: 'every-ten-seconds',
+      containerLimit: 'layer-and-logs',
+      unknownPriority: 'keeps-system-pods',
       beforeFirstLook: 'not-yet',
     },
     gc: {

@@ -83,6 +83,8 @@ export interface EvictionState {
   readonly unknown: ReadonlyMap<Signal, UnknownSince>;
   readonly clamped: ReadonlySet<Signal>;
   readonly setAside: ReadonlySet<ThresholdId>;
+  /** When usage was last read without pressure; null = never. */
+  readonly usageCheckedAt: Instant | null;
   readonly samples: ReadonlyMap<FilesystemName, readonly Sample[]>;
   /** What each filesystem signal was over the last hour, thinned out with age. */
   readonly trends: ReadonlyMap<Signal, readonly Sample[]>;
@@ -120,6 +122,7 @@ export const INITIAL_STATE: EvictionState = {
   unknown: new Map(),
   clamped: new Set(),
   setAside: new Set(),
+  usageCheckedAt: null,
   samples: new Map(),
   trends: new Map(),
   forecasts: new Map(),

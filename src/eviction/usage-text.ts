@@ -14,10 +14,12 @@ export function sourcesText(parts: readonly UsagePart[], amountText: (amount: nu
   const told = parts
     .filter(({ amount }) => amount !== 0)
     .toSorted((a, b) => (b.amount ?? -1) - (a.amount ?? -1))
-    .map(({ source, amount, age, isComplete }) => {
+    .map(({ source, amount, age, isComplete, volumes = [] }) => {
       if (amount === null) return `${source} not known`;
       const old = age !== null && age > WORTH_SAYING ? ` of ${Math.round(age / 1_000)} s ago` : '';
-      return `${source} ${isComplete ? '' : 'at least '}${amountText(amount)}${old}`;
+      const [first, ...others] = volumes.filter((each) => each.amount !== 0);
+      const named = first === undefined ? '' : ` ${[first, ...others].map(({ name }) => name).join(' + ')}`;
+      return `${source}${named} ${isComplete ? '' : 'at least '}${amountText(amount)}${old}`;
     });
   return told.length === 0 ? '' : `: ${told.join(', ')}`;
 }

@@ -15,6 +15,8 @@ export interface UsagePart {
   readonly by: 'walk' | 'runtime' | 'open-files';
   /** How old the number was when it was taken for the choice; null = nobody says. */
   readonly age: Milliseconds | null;
+  /** The volumes that it is the sum of, where they are known by name. */
+  readonly volumes?: readonly { readonly name: string; readonly amount: number | null }[];
   /** False when the count ended at a limit or something could not be read: a lower bound. */
   readonly isComplete: boolean;
 }

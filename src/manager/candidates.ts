@@ -30,7 +30,7 @@ export async function* rank(
   const active = await activePods(pass);
   const counted = active.map((pod) => ({ ...pod, containers: pod.containers.filter(({ id }) => !without.has(id)) }));
   const measured = await pass.deps.measurePods(counted, signal, pass.layout, pass.abort);
-  const usage = yield* possible(pass, signal, active, measured);
+  const usage = yield* possibleUsage(pass, signal, active, measured);
   const fillRate = fillRateNow(pass.state, signal, pass.now());
   const writes = await writesOf(pass, counted, signal, fillRate);
   const candidates = active.map((pod): Candidate => {
@@ -63,11 +63,21 @@ export async function activePods({ deps: { runtime, pods }, abort }: Pass): Prom
 export function protectionIn(pass: Pass, pod: PodRecord): string | null {
   const neverAgain = pass.settings.policy.eviction.toldPods === 'never-again';
   const isUnderWay = neverAgain && pass.state.toldToEnd.has(pod.uid);
+  if (pass.settings.policy.eviction.unknownPriority === 'keeps-system-pods' && isPerhapsCritical(pod)) {
+    return `nobody tells its priority, and it is one of ${SYSTEM_NAMESPACE}`;
+  }
   return protectionOf(
     { ...pod, isUnderWay, hasJustFailed: neverAgain && hasJustFailed(pass, pod.uid) },
     pass.deps.protectedNamespaces,
     pass.deps.protectedPods,
   );
+}
+
+/** Where Kubernetes keeps what a node cannot do without. */
+const SYSTEM_NAMESPACE = 'kube-system';
+
+function isPerhapsCritical({ namespace, priority }: PodRecord): boolean {
+  return namespace === SYSTEM_NAMESPACE && priority === null;
 }
 
 /** Who is asked for only where the profile makes use of it; that nobody can tell stops no eviction. */
@@ -83,7 +93,7 @@ async function writesOf(
 }
 
 /** The usages that can be true. One above all that its filesystem has in use is no number, and is said. */
-async function* possible(
+export async function* possibleUsage(
   pass: Pass,
   signal: Signal,
   pods: readonly PodRecord[],
@@ -99,8 +109,13 @@ async function* possible(
   const kept = new Map(measured);
   for (const pod of pods) {
     const total = measured.get(pod.uid)?.total ?? null;
-    if (total === null || !isImpossible(total, inUse)) continue;
+    const key = `IMPOSSIBLE_USAGE ${pod.uid}`;
+    if (total === null || !isImpossible(total, inUse)) {
+      if (total !== null) pass.deps.warnings?.notices.ends(key);
+      continue;
+    }
     kept.set(pod.uid, wholeUsage(null));
+    if (pass.deps.warnings?.notices.begins(key) === false) continue;
     const name = { uid: pod.uid, label: labelOf(pod) };
     const code = 'IMPOSSIBLE_USAGE';
     yield* pass.tell({ kind: 'usage-impossible', at: pass.now(), code, pod: name, signal, usage: total, inUse });

@@ -17,6 +17,7 @@ import { layWhereRoomy, releaseWhereFull } from './keep-ballast.js';
 import { type CycleDeps, type CycleMode, Pass } from './pass.js';
 import { prepareChoice } from './prepare-choice.js';
 import { enforceStorageLimits } from './storage-limits.js';
+import { checkUsage } from './usage-check.js';
 
 export type { CycleMode } from './pass.js';
 
@@ -73,7 +74,10 @@ async function* play(pass: Pass, mode: CycleMode): AsyncGenerator<EvictionEvent,
     if (pass.abort.aborted) break;
     yield* mode === 'dry-run' ? tellPlan(pass, pressed) : serve(pass, pressed, decision.kind === 'serve');
   }
-  if (decision.kind === 'rest') pass.deps.space?.over(pass);
+  if (decision.kind === 'rest') {
+    pass.deps.space?.over(pass);
+    if (mode === 'act') yield* checkUsage(pass);
+  }
   if (decision.kind !== 'rest') pass.deps.ballast?.disturbed();
   else if (mode === 'act') yield* layWhereRoomy(pass);
   if (mode === 'act') yield* collectAhead(pass, decision.kind === 'rest' ? [] : decision.pressed);

@@ -33,8 +33,6 @@ export interface Looker {
   lookAt(filesystem: FilesystemName): Promise<PathLook>;
   /** A directory for a file of ours on that filesystem, beside what the runtime or the kubelet keeps there; null = none is known now. */
   placeOn(filesystem: FilesystemName): Promise<string | null>;
-  /** Asks the runtime anew where it keeps images, at the next look. */
-  forgetPaths(): void;
 }
 
 /** What looking needs from the world. */
@@ -49,13 +47,13 @@ export interface LookerDeps {
   readonly doubtfulNumbers?: Policy['eviction']['doubtfulNumbers'];
 }
 
-/** The runtime's paths are asked again this often: a data directory may move while the runtime restarts. */
-const ASK_PATHS_EVERY = milliseconds(10_000);
-/** After a failure sooner, as nothing is known of the images' disk until then. */
+/** After a failure the runtime is left alone for so long; else each look asks, as a data directory may move at any time. */
 const ASK_AGAIN_AFTER = milliseconds(1_000);
 
 /** The first look waits this long for the paths; a runtime that hangs must not blind the daemon on nodefs. */
 const FIRST_ANSWER_WITHIN = milliseconds(500);
+/** Later looks have the last answer to go on with. It comes from the runtime's memory, within a few milliseconds when it is well. */
+const ANSWER_WITHIN = milliseconds(50);
 
 type Paths = Readonly<Record<'imagefs' | 'containerfs', string>>;
 
@@ -63,11 +61,11 @@ type Paths = Readonly<Record<'imagefs' | 'containerfs', string>>;
 export function createLooker(deps: LookerDeps): Looker {
   let paths: Paths | null = null;
   let askedAt: Instant | null = null;
-  let askEvery: Milliseconds = ASK_PATHS_EVERY;
+  let askEvery: Milliseconds = milliseconds(0);
   let asking: Promise<void> | null = null;
   let pathProblem: string | null = null;
 
-  /** Paths change rarely and a runtime may hang: the first look waits for the answer, later ones go on with the last one. */
+  /** A runtime may hang: a look waits for the answer a little, and goes on with the last one; never two questions at a time. */
   async function refreshPaths(): Promise<void> {
     const now = deps.clock.now();
     if (askedAt !== null && elapsed(askedAt, now) < askEvery) return;
@@ -80,7 +78,7 @@ export function createLooker(deps: LookerDeps): Looker {
           const told = pathsOf(info);
           paths = told ?? paths;
           pathProblem = told === null ? 'the runtime names no image filesystem' : null;
-          askEvery = told === null ? ASK_AGAIN_AFTER : ASK_PATHS_EVERY;
+          askEvery = told === null ? ASK_AGAIN_AFTER : milliseconds(0);
         },
         (error: unknown) => {
           pathProblem = `the runtime does not say where images lie: ${messageOf(error)}`;
@@ -90,7 +88,10 @@ export function createLooker(deps: LookerDeps): Looker {
       .finally(() => {
         asking = null;
       });
-    if (paths === null) await Promise.race([asking, deps.clock.sleep(FIRST_ANSWER_WITHIN)]);
+    const answered = new AbortController();
+    const wait = deps.clock.sleep(paths === null ? FIRST_ANSWER_WITHIN : ANSWER_WITHIN, answered.signal);
+    await Promise.race([asking, wait]);
+    answered.abort();
   }
 
   async function lookThere(filesystem: FilesystemName): Promise<{ look: PathLook; used: string; path: string }> {
@@ -141,9 +142,6 @@ export function createLooker(deps: LookerDeps): Looker {
       const parent = used.slice(0, used.lastIndexOf('/')) || '/';
       const above = await deps.mounts.look(parent);
       return above.kind === 'reading' && above.device === look.device ? parent : used;
-    },
-    forgetPaths() {
-      askedAt = null;
     },
   };
 }

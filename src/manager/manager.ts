@@ -63,8 +63,8 @@ export function createManager(deps: ManagerDeps): Manager {
   const space = deps.warnings === undefined ? {} : { space: new SpaceQuestions() };
   let state = INITIAL_STATE;
 
-  async function* pass(mode: CycleMode): AsyncGenerator<EvictionEvent, void> {
-    const story = runPass({ ...deps, ...space, settingsFor, late, kills }, state, mode, abort.signal);
+  async function* pass(mode: CycleMode, isSingle: boolean): AsyncGenerator<EvictionEvent, void> {
+    const story = runPass({ ...deps, ...space, settingsFor, late, kills, isSingle }, state, mode, abort.signal);
     state = yield* deps.warnings === undefined ? story : withPassWarnings(deps.warnings, story);
   }
 
@@ -83,7 +83,7 @@ export function createManager(deps: ManagerDeps): Manager {
   }
 
   const pipeline = createPipeline({
-    pass: () => pass('act'),
+    pass: () => pass('act', false),
     pause: () =>
       pauseBeforeNextLook(state, settingsFor(state.layout ?? LAYOUT_UNTIL_TOLD, state.layoutQuirk), deps.cadence),
     beside: [defer(() => from(watchRuntime(deps, abort.signal)))],
@@ -105,7 +105,7 @@ export function createManager(deps: ManagerDeps): Manager {
         ? admitUnseen(state.conditions)
         : admit(pod, state.conditions),
     look,
-    once: pass,
+    once: (mode) => pass(mode, true),
     settle,
   };
 }

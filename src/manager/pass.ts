@@ -94,6 +94,8 @@ export interface CycleDeps {
   readonly notifiers?: readonly Notifier[];
   /** Keeps the state over the end of the process; absent = nothing does. */
   readonly keeper?: StateKeeper;
+  /** Whether it is a pass by itself and not one of ten a second: what these do from time to time is not put off. */
+  readonly isSingle?: boolean;
   /** Which states were said to last, and what is said at the end of a pass; absent = in the kubelet profile. */
   readonly warnings?: WarningDeps;
   /** Asks whose the space is when pods would have to go; absent = in the kubelet profile. */

@@ -34,7 +34,7 @@ export class SpaceQuestions implements SpaceAsker {
     const { warnings } = pass.deps;
     const { filesystem, unit } = SIGNALS[pressed.threshold.signal];
     const now = pass.now();
-    const isTooSoon = this.#askedAt !== null && elapsed(this.#askedAt, now) < ASK_EVERY;
+    const isTooSoon = pass.deps.isSingle !== true && this.#askedAt !== null && elapsed(this.#askedAt, now) < ASK_EVERY;
     if (warnings === undefined || filesystem === null || isTooSoon) return;
     this.#askedAt = now;
     const listed = unit === 'bytes' ? await listsOf(pass) : null;

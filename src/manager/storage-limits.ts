@@ -42,7 +42,7 @@ export async function* enforceStorageLimits(pass: Pass, mode: CycleMode): AsyncG
     if (pass.abort.aborted) break;
     const { spec } = pod;
     if (spec === null || spec === undefined || stats === null) continue;
-    const violation = storageViolation(spec, stats, pass.layout);
+    const violation = storageViolation(spec, stats, pass.layout, pass.settings.policy.eviction.containerLimit);
     if (violation === null || protectionIn(pass, pod) !== null) continue;
     const name = { uid: pod.uid, label: `${pod.namespace}/${pod.name}` };
     yield* pass.tell({ kind: 'storage-limit-exceeded', at: pass.now(), pod: name, violation });
@@ -57,6 +57,7 @@ export async function* enforceStorageLimits(pass: Pass, mode: CycleMode): AsyncG
 function isDue(pass: Pass): boolean {
   const { limitsCheckedAt, pressing } = pass.state;
   if (pass.settings.policy.eviction.storageLimits === 'each-pass' || limitsCheckedAt === null) return true;
+  if (pass.deps.isSingle === true) return true;
   return elapsed(limitsCheckedAt, pass.now()) >= (pressing.size > 0 ? CHECK_PRESSED_EVERY : CHECK_EVERY);
 }
 

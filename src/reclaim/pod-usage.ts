@@ -84,7 +84,7 @@ export async function measurePods(
       parts.includes('rootfs') ? liveLayers(measuring, pod) : null,
       parts.includes('rootfs') ? deadLayers(measuring, pod) : null,
       parts.includes('logs') ? walked(measuring, 'logs', [podLogs(deps, pod)]) : null,
-      parts.includes('localVolumes') ? walked(measuring, 'emptyDirs', [emptyDirs(deps, pod)]) : null,
+      parts.includes('localVolumes') ? emptyDirsOf(measuring, pod) : null,
       deletedOpen(measuring, pod),
     ]);
     measured.set(pod.uid, usageOf(counted.filter((part) => part !== null)));
@@ -171,6 +171,21 @@ async function walked(measuring: Measuring, source: UsageSource, paths: readonly
     }),
   );
   return together(parts);
+}
+
+/** Volume by volume where their names are known, so that a message can say which one it is; what lies in memory is on no disk. */
+async function emptyDirsOf(measuring: Measuring, pod: PodRecord): Promise<UsagePart | null> {
+  const directory = emptyDirs(measuring.deps, pod);
+  const { spec = null } = pod;
+  if (spec === null) return walked(measuring, 'emptyDirs', [directory]);
+  const names = spec.volumes.flatMap((each) => (each.kind === 'emptyDir' && each.medium === '' ? [each.name] : []));
+  const parts = await Promise.all(
+    names.map(async (name) => ({ name, part: await walked(measuring, 'emptyDirs', [`${directory}/${name}`]) })),
+  );
+  const whole = together(parts.flatMap(({ part }) => part ?? []));
+  return whole === null
+    ? null
+    : { ...whole, volumes: parts.map(({ name, part }) => ({ name, amount: part?.amount ?? null })) };
 }
 
 const NOTHING = { bytes: 0, inodes: 0, complete: true };

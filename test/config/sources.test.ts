@@ -183,7 +183,7 @@ test('with nothing given, every setting is its default and every origin says so'
     protectedImageExpressions: [],
     protectedImageLabels: [],
     imagesKeptPerRepository: 0,
-    protectedNamespaces: ['kube-system'],
+    protectedNamespaces: [],
     protectedPriority: null,
     protectedAnnotation: 'reclaimd/protected',
     ownerScope: 'all',

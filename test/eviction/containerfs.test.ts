@@ -1,7 +1,7 @@
 import test from 'ava';
 import { deriveContainerfs, thresholdsOfFirstPass } from '../../src/eviction/containerfs.js';
-import { limitText } from '../../src/eviction/explain.js';
 import type { FsLayout } from '../../src/eviction/layout.js';
+import { limitText } from '../../src/eviction/limit-text.js';
 import type { Threshold } from '../../src/eviction/threshold.js';
 import { threshold } from '../fakes/builders.js';
 

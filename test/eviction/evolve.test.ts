@@ -269,6 +269,7 @@ test('all other events tell a story and change nothing', (t) => {
     'helpless',
     'notifiers-updated',
     'storage-limits-checked',
+    'usage-checked',
     'storage-limit-served',
     'will-be-full',
     'fills-no-more',

@@ -2,13 +2,13 @@ import test from 'ava';
 import type { EvictionEvent } from '../../src/eviction/event.js';
 import {
   explain,
-  limitText,
   lineText,
   secondsText,
   standingText,
   subjectText,
   thresholdText,
 } from '../../src/eviction/explain.js';
+import { limitText } from '../../src/eviction/limit-text.js';
 import { POLICIES } from '../../src/eviction/policy.js';
 import { rankPods } from '../../src/eviction/rank.js';
 import { NOTHING_REMEMBERED } from '../../src/eviction/remembered.js';
@@ -95,7 +95,7 @@ test(
   'a volume over its size',
   says,
   eventOf('storage-limit-exceeded'),
-  'pod default/web is over a limit of its own: volume cache: 3.0 GiB used, more than its limit of 2.0 GiB',
+  'pod default/web is over a limit of its own: volume cache: 3221225472 B (3.0 GiB) used, more than its limit of 2Gi',
 );
 test(
   'the end of a pod that was over its limit',
@@ -103,7 +103,7 @@ test(
   eventOf('storage-limit-served', {
     violation: { kind: 'podLimit', subject: null, used: 3 * GI, limit: 2 * GI },
   }),
-  'pod default/web, which was over a limit of its own, is gone: ephemeral storage of all containers: 3.0 GiB used, more than its limit of 2.0 GiB',
+  'pod default/web, which was over a limit of its own, is gone: ephemeral storage of all containers: 3221225472 B (3.0 GiB) used, more than its limit of 2Gi',
 );
 test(
   'the end of a pod whose container was over its limit, and that cannot be ended',
@@ -112,7 +112,7 @@ test(
     violation: { kind: 'containerLimit', subject: 'app', used: 3 * GI, limit: 2 * GI },
     outcome: { kind: 'failed', message: 'EIO' },
   }),
-  'pod default/web, which was over a limit of its own, could not be ended: ephemeral storage of container app: 3.0 GiB used, more than its limit of 2.0 GiB',
+  'pod default/web, which was over a limit of its own, could not be ended: ephemeral storage of container app: 3221225472 B (3.0 GiB) used, more than its limit of 2Gi',
 );
 test(
   'a signal that cannot be seen',

@@ -60,19 +60,29 @@ const CASES: readonly [title: string, spec: Partial<PodSpec>, stats: Partial<Pod
 
 for (const [title, spec, stats, expected] of CASES) {
   test(title, (t) => {
-    const violation = storageViolation(podSpec(spec), podStats(stats), 'one-disk');
+    const violation = storageViolation(podSpec(spec), podStats(stats), 'one-disk', 'layer-beside-logs-alone');
     const text =
       violation === null ? null : `${violation.kind} ${violation.subject} ${violation.used} of ${violation.limit}`;
     t.is(text, expected);
   });
 }
 
-test('layers count for a container only where they share a disk with its logs', (t) => {
+test('the kubelet counts layers for a container only where they share a disk with its logs', (t) => {
   const spec = podSpec({ containers: limited('10') });
   const stats = podStats({ containers: [main(6, 5)] });
-  t.is(storageViolation(spec, stats, 'image-disk'), null);
-  t.is(storageViolation(spec, stats, 'split-disks'), null);
-  t.is(storageViolation(spec, podStats({ containers: [main(0, 11)] }), 'image-disk')?.kind, 'containerLimit');
+  const kubelets = 'layer-beside-logs-alone';
+  t.is(storageViolation(spec, stats, 'image-disk', kubelets), null);
+  t.is(storageViolation(spec, stats, 'split-disks', kubelets), null);
+  t.is(storageViolation(spec, podStats({ containers: [main(0, 11)] }), 'image-disk', kubelets)?.kind, 'containerLimit');
+});
+
+test('a layer counts in every layout, and the container is named before its pod', (t) => {
+  const spec = podSpec({ containers: limited('10') });
+  const stats = podStats({ ephemeralStorage: 11, containers: [main(6, 5)] });
+  for (const layout of ['one-disk', 'image-disk', 'split-disks'] as const) {
+    t.like(storageViolation(spec, stats, layout), { kind: 'containerLimit', subject: 'main', used: 11, limit: 10 });
+  }
+  t.is(storageViolation(spec, podStats({ ephemeralStorage: 11 }), 'one-disk')?.kind, 'podLimit');
 });
 
 test('only pods with a limit are worth measuring', (t) => {

@@ -176,6 +176,7 @@ const SAMPLES: { readonly [Kind in EvictionEvent['kind']]: FactsOf<Kind> } = {
   'kubelet-beside': { evicts: false },
   'runtime-lost': { message: 'connection refused' },
   'runtime-back': { name: 'containerd', version: '2.1.0', downFor: milliseconds(3_000) },
+  'usage-checked': {},
   warning: { warning: { code: 'REMOVALS_DO_NOT_HELP', removals: 5 } },
   'pass-failed': { message: 'a bug' },
 };

@@ -1,35 +1,26 @@
 import test from 'ava';
+import type { ProfileName } from '../../src/eviction/policy.js';
 import { threshold } from '../fakes/builders.js';
 import { FakeNode, ofKind } from '../fakes/fake-node.js';
-import { emptyWorld, MIB, putContainer, putPod } from '../fakes/scenery.js';
+import { emptyWorld, MIB, putPod } from '../fakes/scenery.js';
 
-/** A full node with a pod that is said to use more than all there is in use, and an honest one. */
-function node(profile: 'reclaimd' | 'kubelet') {
+const LINE = threshold('nodefs.available', '100Mi');
+
+/** Who is evicted from a full disk, of a pod in kube-system of this priority and one elsewhere that holds less. */
+async function evictedWith(priority: number | null, profile: ProfileName = 'reclaimd'): Promise<readonly string[]> {
   const world = emptyWorld();
-  const liar = putPod(world, 'liar');
-  putContainer(world, 'app-of-liar', liar, { state: 'running', mib: 1_200 });
-  const honest = putPod(world, 'honest', { volumeMib: 300 });
-  putContainer(world, 'app-of-honest', honest, { state: 'running', mib: 0 });
+  putPod(world, 'system', { namespace: 'kube-system', priority, volumeMib: 600 });
+  putPod(world, 'app', { volumeMib: 300 });
   world.disks.nodefs.fillUntilFree(50 * MIB);
-  return new FakeNode(world, { thresholds: [threshold('nodefs.available', '100Mi')], profile });
+  const events = await new FakeNode(world, { thresholds: [LINE], profile }).pass();
+  return ofKind(events, 'eviction-decided').map(({ pod }) => pod.label);
 }
 
-test('a use above all that the filesystem has in use is no number: the pod counts as unknown, and it is said', async (t) => {
-  const events = await node('reclaimd').pass();
-  const [impossible] = ofKind(events, 'usage-impossible');
-  t.like(impossible, {
-    code: 'IMPOSSIBLE_USAGE',
-    pod: { uid: 'liar', label: 'default/liar' },
-    usage: 1_200 * MIB,
-    inUse: 950 * MIB,
-  });
-  const [decided] = ofKind(events, 'eviction-decided');
-  t.is(decided?.pod.uid, 'honest');
-  t.is(decided?.ranking.find(({ uid }) => uid === 'liar')?.usage, null);
+test('a pod of kube-system stays where nobody tells its priority, and goes like any other where it is told', async (t) => {
+  t.deepEqual(await evictedWith(null), ['default/app']);
+  t.deepEqual(await evictedWith(0), ['kube-system/system']);
 });
 
-test('the kubelet takes such a number as it is told', async (t) => {
-  const events = await node('kubelet').pass();
-  t.deepEqual(ofKind(events, 'usage-impossible'), []);
-  t.is(ofKind(events, 'eviction-decided')[0]?.pod.uid, 'liar');
+test('in the kubelet profile a priority that nobody tells is none', async (t) => {
+  t.deepEqual(await evictedWith(null, 'kubelet'), ['kube-system/system']);
 });

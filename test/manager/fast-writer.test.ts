@@ -62,7 +62,7 @@ test('where garbage would last seconds only the writer goes first, in the pass t
   const [decided] = ofKind(events, 'eviction-decided');
   t.true((decided?.at ?? 0) - (crossed?.at ?? 0) <= 250, 'numbers of each were at hand, or a fifth of a second away');
   t.like(decided?.ranking[0], { uid: 'writer', isFilling: true });
-  t.regex(decided?.message ?? '', /emptyDirs \d+\.\d MiB.*it fills the disk now, by 1\d\d\.\d MiB\/s/);
+  t.regex(decided?.message ?? '', /emptyDirs \d+ B \(\d+\.\d MiB\).*it fills the disk now, by 1\d\d\.\d MiB\/s/);
   await node.passes(20);
   t.is(node.world.images.size, 10);
   t.true(node.world.disks.nodefs.freeBytes > 300 * MIB);

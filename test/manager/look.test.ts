@@ -86,23 +86,35 @@ test('a runtime that hangs holds the first look up for half a second only', asyn
   t.is(runtime.calls.length, 1);
 });
 
-test('once told, the paths hold while the runtime is away, and are asked for again every ten seconds', async (t) => {
+test('each look asks where the paths are, and once told they hold while the runtime is away', async (t) => {
   const world = emptyWorld('image-disk');
   const { runtime, look } = lookerOn(world);
   await look();
   await look();
-  t.is(runtime.calls.length, 1);
-  world.clock.skip(10_000);
+  t.is(runtime.calls.length, 2);
   runtime.isDown = true;
   t.is((await look()).layout, 'image-disk');
-  t.is(runtime.calls.length, 2);
+  t.is(runtime.calls.length, 3);
 });
 
-test('paths can be forgotten: they are asked for at the next look', async (t) => {
-  const { runtime, looker, look } = lookerOn(emptyWorld());
+test('a data directory that moves is seen by the next look', async (t) => {
+  const { runtime, look } = lookerOn(emptyWorld('image-disk'));
+  t.is((await look()).layout, 'image-disk');
+  const moved = [{ ...somewhere, mountpoint: PATHS.root }];
+  runtime.imageFsInfo = async () => ({ imageFilesystems: moved, containerFilesystems: [] });
+  t.is((await look()).layout, 'one-disk');
+});
+
+test('a runtime that begins to hang holds a later look up for a moment only, and is not asked twice at a time', async (t) => {
+  const world = emptyWorld('image-disk');
+  const { runtime, look } = lookerOn(world);
   await look();
-  looker.forgetPaths();
+  runtime.latency = { imageFsInfo: 60_000 };
+  const before = world.clock.now();
+  t.is((await look()).layout, 'image-disk');
+  t.is(world.clock.now() - before, 50);
   await look();
+  t.is(world.clock.now() - before, 50);
   t.is(runtime.calls.length, 2);
 });
 

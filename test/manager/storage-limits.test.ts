@@ -54,7 +54,7 @@ test('every pod over a limit of its own goes, one after the other, with a second
     ['default/a 1 gone', 'kube-system/b 1 gone', 'default/c 1 gone'],
   );
   t.is(served[0]?.status.disruption, null);
-  t.regex(served[0]?.status.message ?? '', /^volume cache: 11.0 MiB used, more than its limit of 10.0 MiB$/);
+  t.regex(served[0]?.status.message ?? '', /^volume cache: 11534336 B \(11.0 MiB\) used, more than its limit of 10Mi$/);
   t.true(ofKind(events, 'threshold-met').length > 0, 'the line is missed');
   t.deepEqual(ofKind(events, 'reclaim-started'), []);
   t.deepEqual(ofKind(events, 'eviction-decided'), []);

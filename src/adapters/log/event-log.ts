@@ -66,6 +66,7 @@ const LEVELS = {
   'kubelet-beside': 'warn',
   'runtime-lost': 'error',
   'runtime-back': 'info',
+  'usage-checked': 'debug',
   warning: 'warn',
   'pass-failed': 'error',
 } as const satisfies Record<EvictionEvent['kind'], Level>;

@@ -184,7 +184,7 @@ async function playLocal(each: v.InferOutput<typeof LOCAL>): Promise<readonly Di
   const { layout } = layoutOf(each.layout);
   const evicted = each.pods.flatMap((written) => {
     const { record, stats } = casePod(written);
-    const violation = stats === null ? null : storageViolation(record.spec, stats, layout);
+    const violation = stats === null ? null : storageViolation(record.spec, stats, layout, 'layer-beside-logs-alone');
     if (violation === null || whyCritical(record) !== null) return [];
     const { kind, subject } = violation;
     const gracePeriodSeconds = HARD_GRACE_SECONDS;

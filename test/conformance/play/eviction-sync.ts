@@ -273,7 +273,6 @@ class SyncScene {
         look: async () => this.#look(layout, features.separateDiskGc),
         lookAt: async (filesystem) => unreadable(filesystem, clock.now()),
         placeOn: async () => null,
-        forgetPaths: () => undefined,
       },
       pods: { list: async () => this.#pods.map(({ record }) => record) },
       containerGC: { deleteAllUnusedContainers: collect('containers'), planUnusedContainers: nothing },

@@ -1,5 +1,6 @@
 import type { ContainerSpec, PodSpec } from '../../../src/eviction/pod-spec.js';
 import type { BallastPort } from '../../../src/ports/ballast.js';
+import type { ContainerProcessesPort } from '../../../src/ports/container-processes.js';
 import type { KillPod } from '../../../src/ports/kill.js';
 import type { MountsPort } from '../../../src/ports/mounts.js';
 import type { NodeStatsPort } from '../../../src/ports/node-stats.js';
@@ -45,6 +46,23 @@ export function scenarioBallast(world: ScenarioWorld): BallastPort {
     held: async (directory) => bytes(world.ballastOn(at(directory))),
     release: async (directory) => bytes(world.releaseBallast(at(directory))),
     resize: async (directory, size) => bytes(world.layBallast(at(directory), size)),
+  };
+}
+
+/** What processes of a scenario hold open in their layers, though it is deleted. */
+export function scenarioProcesses(world: ScenarioWorld): ContainerProcessesPort {
+  return {
+    async look(ids) {
+      world.disks.settle();
+      const running = world.containers.filter(({ item, state }) => ids.includes(item.id) && state === 'running');
+      return new Map(
+        running.map(({ item }) => {
+          const held = { bytes: item.deletedOpen.bytes, inodes: 0 };
+          const deletedOpen = new Map(held.bytes === 0 ? [] : [[world.places.layers, held]]);
+          return [item.id, { layerDirectory: null, deletedOpen, isComplete: true }];
+        }),
+      );
+    },
   };
 }
 
