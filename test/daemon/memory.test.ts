@@ -1,6 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import test from 'ava';
 import { systemClock } from '../../src/adapters/host/clock.js';
 import { bytes, instant } from '../../src/units/units.js';
+import { canRun, type Need, ROOT, until } from '../adapters/host/real.js';
 import { FakeNodeStats } from '../fakes/fake-node-stats.js';
 import { openNode, startDaemon } from './daemon-scene.js';
 
@@ -67,4 +71,56 @@ test.serial('where there is no cgroup of the pods that is said once, with its re
       msg: 'allocatableMemory.available cannot be measured here: there is no cgroup none_of_this_name.slice/none_of_this_name-kubepods.slice or none-of-this-name/kubepods below /sys/fs/cgroup',
     },
   );
+});
+
+const GROUPS = '/sys/fs/cgroup/memory';
+const CAN_MAKE_GROUPS: Need = [
+  'a memory hierarchy of version 1 in which groups can be made',
+  () => {
+    const probe = `${GROUPS}/reclaimd-daemon-probe-${process.pid}`;
+    try {
+      mkdirSync(probe);
+      rmdirSync(probe);
+      return true;
+    } catch {
+      return false;
+    }
+  },
+];
+
+test.serial('pods that take memory of a real cgroup wake the daemon before its next pass', async (t) => {
+  if (!canRun(t, ROOT, CAN_MAKE_GROUPS)) return;
+  const root = `reclaimd-daemon-${process.pid}`;
+  const pods = `${GROUPS}/${root}/kubepods`;
+  mkdirSync(pods, { recursive: true });
+  writeFileSync(`${pods}/memory.limit_in_bytes`, `${256 * MIB}`);
+  t.teardown(() => {
+    rmdirSync(pods);
+    rmdirSync(`${GROUPS}/${root}`);
+  });
+  const node = await openNode(t);
+  const clock = systemClock();
+  const flags = [LINES, '--profile=kubelet', '--kernel-memcg-notification', `--cgroup-root=/${root}`];
+  const daemon = startDaemon(t, node, flags, { clock });
+  await daemon.event((event) => event.kind === 'notifiers-updated');
+  await daemon.event((event) => event.kind === 'observed');
+  const began = clock.now();
+  // It joins the group, and takes 200 MiB that it touches.
+  const script = `echo $$ > ${pods}/cgroup.procs && exec ${process.execPath} -e 'globalThis.m = Buffer.alloc(200 << 20, 1); setInterval(() => m, 1e6)'`;
+  const taker = spawn('/bin/sh', ['-c', script], { stdio: 'ignore' });
+  const ended = once(taker, 'exit');
+  t.teardown(async () => {
+    taker.kill('SIGKILL');
+    await ended;
+    await daemon.end();
+  });
+  const met = await daemon.event(
+    (event) => event.kind === 'threshold-met' && event.threshold.signal === 'allocatableMemory.available',
+  );
+  t.true(met.at - began < 8_000, `after ${met.at - began} ms`);
+  taker.kill('SIGKILL');
+  await ended;
+  await daemon.end();
+  // The kernel gives a group back when its last process is buried.
+  await until(() => readFileSync(`${pods}/cgroup.procs`, 'utf8') === '');
 });
