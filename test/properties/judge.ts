@@ -18,8 +18,10 @@ export class Judge {
   readonly #usedWhenLastListed = new Set<string>();
   /** The state of each container as the runtime told it last. */
   readonly #toldState = new Map<string, ContainerState | undefined>();
-  /** Ids that this pass tried and could not, or must not, remove. */
+  /** Ids that this pass was about to remove and must not. */
   readonly #triedInVain = new Set<string>();
+  /** Ids whose removal the runtime refused: in these worlds what is refused once is refused for ever, and is left alone for minutes. */
+  readonly #refused = new Set<string>();
   readonly #removed = new Set<string>();
   /** Ids that a plan of this pass named. */
   readonly #planned = new Set<string>();
@@ -73,7 +75,8 @@ export class Judge {
   hears(event: EvictionEvent): void {
     if (event.kind === 'reclaim-planned') for (const { id } of event.subjects) this.#planned.add(id);
     if (event.kind === 'removed') this.#wasPlanned(event);
-    if (event.kind === 'removal-failed' || event.kind === 'removal-skipped') this.#triedInVain.add(event.subject.id);
+    if (event.kind === 'removal-failed') this.#refused.add(event.subject.id);
+    if (event.kind === 'removal-skipped') this.#triedInVain.add(event.subject.id);
     if (event.kind === 'list-failed') this.#couldNotAsk = true;
     if (event.kind === 'eviction-decided') this.#mayEvict(event);
   }
@@ -143,9 +146,13 @@ export class Judge {
     }
   }
 
+  #mustStay(id: string): boolean {
+    return this.#triedInVain.has(id) || this.#refused.has(id);
+  }
+
   #removableContainers(): readonly FakeContainer[] {
     return [...this.#world.containers.values()].filter(
-      (each) => each.state === 'exited' && each.pod !== null && !this.#triedInVain.has(each.id),
+      (each) => each.state === 'exited' && each.pod !== null && !this.#mustStay(each.id),
     );
   }
 
@@ -153,7 +160,7 @@ export class Judge {
     const staying = [...this.#world.containers.values()].filter((each) => !going.includes(each));
     const used = new Set(staying.flatMap(usedBy));
     return [...this.#world.images.values()].filter(
-      (each) => !used.has(each.id) && !isGuarded(each) && !this.#triedInVain.has(each.id),
+      (each) => !used.has(each.id) && !isGuarded(each) && !this.#mustStay(each.id),
     );
   }
 }
