@@ -9,6 +9,7 @@ const LAYERS = {
   config: ['units', 'eviction', 'gc'],
   proto: [],
   embedded: ['units', 'proto'],
+  'adapters/containerd': ['units', 'eviction', 'gc', 'ports', 'reclaim', 'manager'],
   'adapters/cri': ['units', 'eviction', 'gc', 'ports', 'reclaim', 'manager', 'proto'],
   'adapters/host': ['units', 'eviction', 'gc', 'ports', 'reclaim', 'manager'],
   'adapters/pods': ['units', 'eviction', 'gc', 'ports', 'reclaim', 'manager'],

@@ -1,3 +1,4 @@
+import { containerdImageContent } from '../adapters/containerd/image-content.js';
 import { type CriRuntime, connectRuntime } from '../adapters/cri/client.js';
 import { hostBallast } from '../adapters/host/ballast.js';
 import { systemClock } from '../adapters/host/clock.js';
@@ -96,6 +97,7 @@ export function buildParts(settings: Settings, facts: NodeFacts, replacements: R
     imageConfigs: runtime,
     commands: hostCommands({ clock }),
     ioPressure: hostIoPressure(),
+    imageContent: containerdImageContent(runtime),
     kubeletRuns: () => facts.kubeletRuns(),
   });
   return {

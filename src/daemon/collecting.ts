@@ -23,6 +23,7 @@ import type { MountsPort } from '../ports/mounts.js';
 import type { PodsPort } from '../ports/pods.js';
 import type { ContainerStatusRecord, RuntimePort } from '../ports/runtime.js';
 import type { AfterCollection } from '../reclaim/after-collection.js';
+import type { Arrivals } from '../reclaim/arrivals.js';
 import type { BackOff } from '../reclaim/back-off.js';
 import type { ContainerCollectionDeps } from '../reclaim/container-collection.js';
 import { ContainerDeletor } from '../reclaim/container-deletor.js';
@@ -140,6 +141,7 @@ export function createImageCollector(
       readonly remembered?: RememberedImages | null;
       /** Who is told of collections; absent or null = nobody. */
       readonly afterCollection?: AfterCollection | null;
+      readonly arrivals?: Arrivals;
     },
 ): ImageCollector {
   const { settings, policy, runtime, clock, protector, claims, remembered = null } = deps;
@@ -178,6 +180,7 @@ export function createImageCollector(
     ...hooked,
     measuresFreed: isOurs,
     ...(remembered === null ? {} : { remembered }),
+    ...(deps.arrivals === undefined || !isOurs ? {} : { arrivals: deps.arrivals }),
   });
 }
 

@@ -23,6 +23,7 @@ import type { RuntimePort } from '../ports/runtime.js';
 import type { WriteCountsPort } from '../ports/write-counts.js';
 import type { AdmissionGuard } from '../reclaim/admission-guard.js';
 import { AfterCollection } from '../reclaim/after-collection.js';
+import { Arrivals } from '../reclaim/arrivals.js';
 import { BackOff } from '../reclaim/back-off.js';
 import { Ballast } from '../reclaim/ballast.js';
 import { createContainerGC } from '../reclaim/container-gc.js';
@@ -120,6 +121,7 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
   const keepers = imageKeepers(settings, runtime, ports.imageConfigs ?? null, pods);
   const memory = policy.name === 'reclaimd' ? (ports.memory ?? null) : null;
   const remembered = memory?.images ?? null;
+  const arrivals = new Arrivals(clock);
   const afterCollection = afterCollectionOf(settings, policy, { ...ports, runtime });
   const imageCollector = createImageCollector({
     settings,
@@ -129,6 +131,7 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
     ...keepers,
     ...resting,
     remembered,
+    arrivals,
     afterCollection,
   });
   const imageGC = createImageGC({
@@ -214,7 +217,7 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
   const collectingDeps = { ...ports, runtime, settings, policy, imageCollector, deathHints, ...resting, ...warned };
   return {
     manager,
-    planning: planningDeps(deps, ports, settings, { containerPlanner: containerGC, imagePlanner: imageGC }),
+    planning: planningDeps(deps, ports, settings, { containerPlanner: containerGC, imagePlanner: imageGC, arrivals }),
     guard: admissionGuard(settings, { looker, clock }),
     notifiers: notifiers.map(({ description }) => description),
     afterCollection,

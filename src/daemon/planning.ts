@@ -21,7 +21,7 @@ export function planningDeps(
   deps: ManagerDeps,
   ports: PlanningPorts,
   settings: Pick<Settings, 'podLogsDir' | 'ownerScope' | 'containerGC'>,
-  planners: Pick<PlanningDeps, 'containerPlanner' | 'imagePlanner'>,
+  planners: Pick<PlanningDeps, 'containerPlanner' | 'imagePlanner' | 'arrivals'>,
 ): PlanningDeps {
   const { podLogsDir, ownerScope, containerGC: limits } = settings;
   const { changeTimes, logFiles } = ports;

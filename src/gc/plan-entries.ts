@@ -1,8 +1,8 @@
 import type { RemovalSubject } from '../eviction/event.js';
-import { type Bytes, bytes, type Instant } from '../units/units.js';
+import type { Bytes, Instant } from '../units/units.js';
 import { whyContainerStays, whySandboxStays } from './container-stay.js';
 import type { ImageTimes } from './image-collection.js';
-import { freedInOrder, type ImageContent, sharesOf } from './image-content.js';
+import { freedInOrder, type ImageContent, type Measure, sharesOf } from './image-content.js';
 import type { ImageUse } from './image-use.js';
 import { imageLabel, type PlannedContainer, type PlannedSandbox } from './inventory.js';
 import type { JudgedImage } from './plan-images.js';
@@ -10,9 +10,12 @@ import type { PlanEntry } from './removal-plan.js';
 
 /** What a container holds. Null = unknown. */
 export interface ContainerFacts {
-  readonly layer: Bytes | null;
+  /** As the runtime counts it. */
+  readonly claimed: Bytes | null;
+  /** Its writable layer, in the unit that is planned in. */
+  readonly layer: number | null;
   /** Its log with all that was rotated from it. */
-  readonly logs: Bytes | null;
+  readonly logs: number | null;
   readonly finishedAt: Instant | null;
 }
 
@@ -23,7 +26,7 @@ export interface PartsHere {
 }
 
 const NO_LAYERS = { ownLayers: null, sharedLayers: null } as const;
-const NOTHING_KNOWN: ContainerFacts = { layer: null, logs: null, finishedAt: null };
+const NOTHING_KNOWN: ContainerFacts = { claimed: null, layer: null, logs: null, finishedAt: null };
 
 /** The containers: those that go in order, then all others. */
 export function containerEntries(
@@ -44,7 +47,7 @@ export function containerEntries(
       what: 'container',
       ...entry,
       inUse: container?.state === 'running',
-      claimed: known.layer,
+      claimed: known.claimed,
       unique,
       frees: entry.goes ? unique : null,
       ...NO_LAYERS,
@@ -104,23 +107,28 @@ export function logEntries(
     readonly goes: boolean;
     readonly why: string;
     readonly bytes: Bytes | null;
+    readonly inodes: number | null;
     readonly changedAt: Instant | null;
   }[],
+  measure: Measure,
 ): readonly PlanEntry[] {
-  return judged.map(({ name, path, goes, why, bytes: held, changedAt }) => ({
-    what: 'pod-logs',
-    id: path,
-    label: name,
-    goes,
-    why,
-    inUse: false,
-    claimed: held,
-    unique: held,
-    frees: goes ? held : null,
-    ...NO_LAYERS,
-    firstSeen: null,
-    lastUsed: changedAt,
-  }));
+  return judged.map(({ name, path, goes, why, bytes: claimed, inodes, changedAt }) => {
+    const held = measure === 'bytes' ? claimed : inodes;
+    return {
+      what: 'pod-logs',
+      id: path,
+      label: name,
+      goes,
+      why,
+      inUse: false,
+      claimed,
+      unique: held,
+      frees: goes ? held : null,
+      ...NO_LAYERS,
+      firstSeen: null,
+      lastUsed: changedAt,
+    };
+  });
 }
 
 /** The images: those that go in order, then all others. `content` null = nobody says what they share. */
@@ -129,11 +137,12 @@ export function imageEntries(
   use: ImageUse,
   history: Pick<ReadonlyMap<string, ImageTimes>, 'get'>,
   content: ImageContent | null,
+  measure: Measure,
 ): readonly PlanEntry[] {
-  const shares = content === null ? new Map<string, never>() : sharesOf(content);
+  const shares = content === null ? new Map<string, never>() : sharesOf(content, measure);
   const going = judged.flatMap(({ item, verdict }) => (verdict.kind === 'goes' ? [item.id] : []));
   const freed = new Map(
-    content === null ? [] : freedInOrder(going, content).map((each, index) => [going[index], each]),
+    content === null ? [] : freedInOrder(going, content, measure).map((each, index) => [going[index], each]),
   );
   return judged.map(({ item, verdict }): PlanEntry => {
     const share = shares.get(item.id) ?? null;
@@ -157,10 +166,9 @@ export function imageEntries(
 }
 
 /** Null as soon as a part that lies here is unknown. */
-function heldHere({ layer, logs }: ContainerFacts, here: PartsHere): Bytes | null {
+function heldHere({ layer, logs }: ContainerFacts, here: PartsHere): number | null {
   const parts = [...(here.layers ? [layer] : []), ...(here.logs ? [logs] : [])];
-  const sum = parts.reduce((total: number | null, each) => (total === null || each === null ? null : total + each), 0);
-  return sum === null ? null : bytes(sum);
+  return parts.reduce((total: number | null, each) => (total === null || each === null ? null : total + each), 0);
 }
 
 function labelOf({ name, pod }: PlannedContainer): string {

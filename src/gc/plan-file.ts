@@ -84,6 +84,7 @@ function planOf(file: Fields): RemovalPlan {
     ranking: null,
     rankingProblem: null,
     problems: saved.list(file['problems']).map(saved.text),
+    notes: [],
   };
 }
 
@@ -93,7 +94,7 @@ function goalOf(goal: Fields): PlanGoal {
 
 function entryOf(entry: Fields): PlanEntry {
   const amount = (name: string) => saved.orNull((value) => bytes(saved.number(value)), entry[name]);
-  const count = (name: string) => saved.orNull(saved.number, entry[name]);
+  const count = (name: string) => saved.orNull((value) => wholeNumber(saved.number(value)), entry[name]);
   const time = (name: string) => saved.orNull((value) => instant(saved.number(value)), entry[name]);
   return {
     what: oneOf(KINDS, saved.text(entry['what'])),
@@ -103,8 +104,8 @@ function entryOf(entry: Fields): PlanEntry {
     why: saved.text(entry['why']),
     inUse: saved.boolean(entry['inUse']),
     claimed: amount('claimed'),
-    unique: amount('unique'),
-    frees: amount('frees'),
+    unique: count('unique'),
+    frees: count('frees'),
     ownLayers: count('ownLayers'),
     sharedLayers: count('sharedLayers'),
     firstSeen: time('firstSeen'),
@@ -122,6 +123,11 @@ function oneOf<Choice extends string>(choices: readonly Choice[], text: string):
   const found = choices.find((each) => each === text);
   if (found === undefined) throw new RangeError(`${text.slice(0, 80)} is none of ${choices.join(', ')}`);
   return found;
+}
+
+function wholeNumber(value: number): number {
+  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`${value} is no whole number from 0`);
+  return value;
 }
 
 function nonEmpty(text: string): string {

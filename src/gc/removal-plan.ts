@@ -18,10 +18,10 @@ export interface PlanEntry {
   readonly inUse: boolean;
   /** Bytes that the runtime says it holds; null = it does not say. */
   readonly claimed: Bytes | null;
-  /** Bytes that its removal alone frees; null = unknown. */
-  readonly unique: Bytes | null;
-  /** Bytes that it frees in its place of the plan, after all before it; null = unknown, or it stays. */
-  readonly frees: Bytes | null;
+  /** What its removal alone frees, in the unit of the plan's signal; null = unknown. */
+  readonly unique: number | null;
+  /** What it frees in its place of the plan, after all before it; null = unknown, or it stays. */
+  readonly frees: number | null;
   /** Layers of an image that nothing else keeps, and that something else keeps; null = unknown, or no image. */
   readonly ownLayers: number | null;
   readonly sharedLayers: number | null;
@@ -78,6 +78,8 @@ export interface RemovalPlan {
   readonly rankingProblem: string | null;
   /** What could not be listed: a plan with a hole in it. */
   readonly problems: readonly string[];
+  /** What else a reader should know: rules that fit nothing, sizes that nobody tells. */
+  readonly notes: readonly string[];
 }
 
 /** Where a plan reaches its target. */
@@ -87,25 +89,26 @@ export interface Cut {
   /** What all that go are expected to free. */
   readonly expected: number;
   /**
-   * `known`: by what each frees; `claimed`: part of it by what the runtime claims, since nobody knows more; `inodes`: nobody says
-   * how many inodes a removal frees.
+   * `known`: by what each frees; `claimed`: part of it by what the runtime claims, since nobody knows more; `unknown`: nobody
+   * says how many inodes some of it frees, and nothing is claimed of these. Sandboxes hold next to nothing and are not asked for.
    */
-  readonly basis: 'known' | 'claimed' | 'inodes';
+  readonly basis: 'known' | 'claimed' | 'unknown';
 }
 
 /** How far a plan has to be carried out, by what is known of its entries. */
 export function cutOf({ entries, goals, available, signal }: RemovalPlan): Cut {
   const goes = entries.filter((each) => each.goes);
-  if (SIGNALS[signal].unit === 'count') return { after: null, expected: 0, basis: 'inodes' };
+  const inBytes = SIGNALS[signal].unit === 'bytes';
   const target = goals.find((each) => each.signal === signal)?.target ?? null;
   let freed = 0;
   let after: number | null = target !== null && available >= target ? 0 : null;
   for (const [index, entry] of goes.entries()) {
-    freed += entry.frees ?? entry.claimed ?? 0;
+    freed += entry.frees ?? (inBytes ? (entry.claimed ?? 0) : 0);
     if (after === null && target !== null && available + freed >= target) after = index + 1;
   }
   const counted = after === null ? goes : goes.slice(0, after);
-  return { after, expected: freed, basis: counted.every((each) => each.frees !== null) ? 'known' : 'claimed' };
+  const isKnown = counted.every((each) => each.frees !== null || each.what === 'sandbox');
+  return { after, expected: freed, basis: isKnown ? 'known' : inBytes ? 'claimed' : 'unknown' };
 }
 
 /** What became of a planned entry since: null = it may go as planned. */

@@ -3,7 +3,7 @@ import type { Pressed } from '../eviction/decide.js';
 import { deviceUnder } from '../eviction/layout.js';
 import { SIGNALS, type Signal } from '../eviction/signal.js';
 import { INITIAL_STATE } from '../eviction/state.js';
-import { contentOfLayers, type ImageContent } from '../gc/image-content.js';
+import { contentOfLayers, type ImageContent, type Measure } from '../gc/image-content.js';
 import type { OwnerScope } from '../gc/owner-scope.js';
 import type { ContainerLimits } from '../gc/plan-containers.js';
 import { containerEntries, imageEntries, logEntries, sandboxEntries } from '../gc/plan-entries.js';
@@ -12,6 +12,7 @@ import type { ImageConfigsPort } from '../ports/image-configs.js';
 import type { ImageContentPort } from '../ports/image-content.js';
 import type { LogFilesPort } from '../ports/log-files.js';
 import { PortError } from '../ports/port-error.js';
+import type { Arrivals } from '../reclaim/arrivals.js';
 import { containerFacts } from '../reclaim/container-facts.js';
 import type { ContainerPlanner, PreparedContainers } from '../reclaim/container-gc.js';
 import type { ImagePlanner, PreparedImages } from '../reclaim/image-gc.js';
@@ -32,6 +33,8 @@ export interface PlanningDeps extends CycleDeps {
   readonly logFiles: Pick<LogFilesPort, 'list' | 'size'>;
   /** What images share on the disk; null = nobody says. */
   readonly imageContent: ImageContentPort | null;
+  /** Hears when images came, before they are planned for; null = nobody asks. */
+  readonly arrivals: Arrivals | null;
   /** What layers images have, where the above says nothing; null = nobody says. */
   readonly imageConfigs: ImageConfigsPort | null;
   readonly limits: ContainerLimits;
@@ -76,7 +79,9 @@ export async function planRemovals(
   if (pressed === null || seen === undefined) throw new PortError(whyNoPlan(pass, asked.signal));
   const { signal } = pressed.threshold;
   const run = asked.target === 'all' ? withoutEnd(pass.runFor(pressed)) : pass.runFor(pressed);
+  const measure = SIGNALS[signal].unit === 'bytes' ? 'bytes' : 'inodes';
   const problems: string[] = [];
+  const notes: string[] = [];
   const told = async <Prepared>(what: string, prepare: () => Promise<Prepared>): Promise<Prepared | null> => {
     const prepared = await prepare().catch(toError);
     if (!(prepared instanceof Error)) return prepared;
@@ -91,11 +96,12 @@ export async function planRemovals(
     wants.has('containers') && isOnDeviceOf(pass, 'nodefs.available', signal)
       ? await told('log directories', () => deps.prepareLogs(abort))
       : null;
+  const content = wants.has('images') ? await contentOf(deps, notes, abort) : null;
   const images = wants.has('images') ? await told('images', () => deps.imagePlanner.prepareImages(run)) : null;
   const entries = [
-    ...(containers === null ? [] : await entriesOfContainers(pass, deps, containers, signal)),
-    ...(logs === null ? [] : logEntries(logs.judged)),
-    ...(images === null ? [] : await entriesOfImages(deps, images, problems, abort)),
+    ...(containers === null ? [] : await entriesOfContainers(pass, deps, containers, signal, measure)),
+    ...(logs === null ? [] : logEntries(logs.judged, measure)),
+    ...(images === null ? [] : await entriesOfImages(deps, images, content, measure, notes, abort)),
   ];
   const goes = new Set(entries.flatMap((each) => (each.goes ? [each.id] : [])));
   const ranking = await rankingAfter(pass, pressed, goes).catch(toError);
@@ -112,6 +118,7 @@ export async function planRemovals(
     ranking: ranking instanceof Error ? null : ranking,
     rankingProblem: ranking instanceof Error ? messageOf(ranking) : null,
     problems,
+    notes,
   };
   const steps = [containers?.containers, containers?.sandboxes, logs ?? undefined, images ?? undefined];
   return { plan, run, steps: steps.filter((each) => each !== undefined) };
@@ -127,11 +134,12 @@ async function entriesOfContainers(
   deps: PlanningDeps,
   { containers, sandboxes, listed }: PreparedContainers,
   signal: Signal,
+  measure: Measure,
 ): Promise<readonly PlanEntry[]> {
   const subjects = containers.removals.map((each) => each.subject);
   const going = new Set(subjects.map((each) => each.id));
   const dead = listed.containers.filter((each) => each.state !== 'running').map((each) => each.id);
-  const facts = await containerFacts(deps, dead, SIZES_WITHIN, pass.abort);
+  const facts = await containerFacts(deps, dead, measure, SIZES_WITHIN, pass.abort);
   const rules = {
     limits: deps.limits,
     createdCountsAsDead: pass.settings.policy.gc.createdCountsAsDead,
@@ -156,14 +164,34 @@ async function entriesOfContainers(
 
 async function entriesOfImages(
   deps: PlanningDeps,
-  { judged, use, history }: PreparedImages,
-  problems: string[],
+  { judged, use, history, unusedRules }: PreparedImages,
+  known: ImageContent | null,
+  measure: Measure,
+  notes: string[],
   abort: AbortSignal,
 ): Promise<readonly PlanEntry[]> {
-  const known = (await deps.imageContent?.imageContent(abort).catch(toError)) ?? null;
-  if (known instanceof Error) problems.push(`what images share on the disk cannot be told: ${messageOf(known)}`);
-  const content = known === null || known instanceof Error ? await layersOnly(deps, judged, abort) : known;
-  return imageEntries(judged, use, history, content);
+  for (const rule of unusedRules) notes.push(`a rule that protects images fits none: ${rule}`);
+  for (const { reference, container } of use.unresolved) {
+    notes.push(
+      `container ${container.slice(0, 13)} names an image that nobody knows, which protects none: ${reference}`,
+    );
+  }
+  return imageEntries(judged, use, history, known ?? (await layersOnly(deps, judged, abort)), measure);
+}
+
+/** What the runtime's records tell; it is told first, since the order of images may depend on when they came. */
+async function contentOf(
+  { imageContent, arrivals }: PlanningDeps,
+  notes: string[],
+  abort: AbortSignal,
+): Promise<ImageContent | null> {
+  const content = (await imageContent?.imageContent(abort).catch(toError)) ?? null;
+  if (content instanceof Error) {
+    notes.push(`what images share on the disk cannot be told: ${messageOf(content)}`);
+    return null;
+  }
+  if (content !== null) arrivals?.learn(content.arrivedAt);
+  return content;
 }
 
 /** How many layers are shared, at least, where nobody says how large they are. */

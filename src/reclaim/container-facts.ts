@@ -1,8 +1,9 @@
+import type { Measure } from '../gc/image-content.js';
 import type { ContainerFacts } from '../gc/plan-entries.js';
 import type { Clock } from '../ports/clock.js';
 import type { LogFilesPort } from '../ports/log-files.js';
 import type { RuntimePort } from '../ports/runtime.js';
-import { type Bytes, bytes, type Milliseconds } from '../units/units.js';
+import type { Milliseconds } from '../units/units.js';
 import { forEachBounded } from './image-volumes.js';
 import { layerUsage } from './layer-usage.js';
 
@@ -20,6 +21,7 @@ export interface ContainerFactsDeps {
 export async function containerFacts(
   { runtime, logFiles, clock }: ContainerFactsDeps,
   ids: readonly string[],
+  measure: Measure,
   limit: Milliseconds,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, ContainerFacts>> {
@@ -27,9 +29,11 @@ export async function containerFacts(
   const facts = new Map<string, ContainerFacts>();
   await forEachBounded(ids, CONCURRENCY, async (id) => {
     const status = await runtime.containerStatus(id, signal).catch(() => null);
+    const layer = usage.get(id)?.writableLayer ?? null;
     facts.set(id, {
-      layer: usage.get(id)?.writableLayer?.used ?? null,
-      logs: status === null ? null : await logBytes(logFiles, status.logPath).catch(() => null),
+      claimed: layer?.used ?? null,
+      layer: (measure === 'bytes' ? layer?.used : layer?.inodes) ?? null,
+      logs: status === null ? null : await logsOf(logFiles, status.logPath, measure).catch(() => null),
       finishedAt: status?.finishedAt ?? null,
     });
   });
@@ -37,13 +41,14 @@ export async function containerFacts(
 }
 
 /** A log and every file beside it whose name begins with its name: what a removal takes. */
-async function logBytes(logFiles: Pick<LogFilesPort, 'list' | 'size'>, path: string): Promise<Bytes> {
-  if (path === '') return bytes(0);
+async function logsOf(logFiles: Pick<LogFilesPort, 'list' | 'size'>, path: string, measure: Measure): Promise<number> {
+  if (path === '') return 0;
   const slash = path.lastIndexOf('/');
   const [directory, name] = [path.slice(0, slash), path.slice(slash + 1)];
   let sum = 0;
   for (const each of (await logFiles.list(directory)) ?? []) {
-    if (each.startsWith(name)) sum += (await logFiles.size(`${directory}/${each}`)) ?? 0;
+    if (!each.startsWith(name)) continue;
+    sum += measure === 'inodes' ? 1 : ((await logFiles.size(`${directory}/${each}`)) ?? 0);
   }
-  return bytes(sum);
+  return sum;
 }

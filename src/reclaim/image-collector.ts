@@ -23,6 +23,7 @@ import type { Clock } from '../ports/clock.js';
 import type { ContainerRecord, ImageRecord, RuntimePort } from '../ports/runtime.js';
 import { groupBy } from '../units/group-by.js';
 import { bytes, elapsed, type Instant } from '../units/units.js';
+import type { Arrivals } from './arrivals.js';
 import type { BackOff } from './back-off.js';
 import { firstSeenIn, type ImageProtector, keptByRules } from './image-protector.js';
 import type {
@@ -74,6 +75,8 @@ export interface ImageCollectorDeps {
   readonly afterRemoval?: () => void;
   /** What outlives the process; absent = nothing does. */
   readonly remembered?: RememberedImages;
+  /** When images came, where nothing is remembered of them; absent = nobody tells. */
+  readonly arrivals?: Arrivals;
 }
 
 /**
@@ -341,7 +344,7 @@ export class ImageCollector {
     return imageKey(image.id, image.runtimeHandler, this.#deps.rules.runtimeHandlerAware);
   }
 
-  readonly #earlier: EarlierImages = (key) => this.#deps.remembered?.earlier(key);
+  readonly #earlier: EarlierImages = (key) => this.#deps.remembered?.earlier(key) ?? this.#deps.arrivals?.earlier(key);
 
   /** Forgets an image that has been removed, under all its handlers; pulled again it is a new one. */
   forgetImage(id: string): void {

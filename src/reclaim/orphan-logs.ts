@@ -5,7 +5,7 @@ import type { FilesPort } from '../ports/files.js';
 import type { ChangeTimesPort, LogFilesPort } from '../ports/log-files.js';
 import type { PodsPort } from '../ports/pods.js';
 import type { RuntimePort } from '../ports/runtime.js';
-import type { Bytes, Instant } from '../units/units.js';
+import type { Bytes, Count, Instant } from '../units/units.js';
 import { forEachBounded } from './image-volumes.js';
 import { PlannedRemoval } from './planned-removal.js';
 import type { PreparedStep } from './removal.js';
@@ -27,6 +27,7 @@ export interface OrphanLogs extends JudgedLogs {
   readonly path: string;
   /** What it takes on the disk; null = it could not be measured whole. */
   readonly bytes: Bytes | null;
+  readonly inodes: Count | null;
   readonly changedAt: Instant | null;
 }
 
@@ -50,12 +51,13 @@ export async function prepareOrphanLogs(deps: OrphanLogsDeps, signal: AbortSigna
     const uid = uidOfLogs(name);
     return uid !== null && !known.has(uid);
   });
-  const facts = new Map<string, { readonly changedAt: Instant | null; readonly bytes: Bytes | null }>();
+  const facts = new Map<string, Pick<OrphanLogs, 'changedAt' | 'bytes' | 'inodes'>>();
   await forEachBounded(unknown, CONCURRENCY, async (name) => {
     const path = `${podLogsDir}/${name}`;
     const usage = await files.usage(path, MOST_ENTRIES, signal).catch(() => null);
     const changedAt = await logFiles.changedAt(path).catch(() => null);
-    facts.set(name, { changedAt, bytes: usage?.complete === true ? usage.bytes : null });
+    const held = usage?.complete === true ? usage : null;
+    facts.set(name, { changedAt, bytes: held?.bytes ?? null, inodes: held?.inodes ?? null });
   });
   const judged = judgeOrphanLogs({
     entries: unknown.map((name) => ({ name, changedAt: facts.get(name)?.changedAt ?? null })),
@@ -64,8 +66,8 @@ export async function prepareOrphanLogs(deps: OrphanLogsDeps, signal: AbortSigna
     ownerScope: deps.ownerScope,
     now: clock.wall(),
   }).map((each): OrphanLogs => {
-    const { changedAt = null, bytes = null } = facts.get(each.name) ?? {};
-    return { ...each, path: `${podLogsDir}/${each.name}`, bytes, changedAt };
+    const { changedAt = null, bytes = null, inodes = null } = facts.get(each.name) ?? {};
+    return { ...each, path: `${podLogsDir}/${each.name}`, bytes, inodes, changedAt };
   });
   return {
     judged,

@@ -122,7 +122,8 @@ export async function startDaemon(lab: LabContainerd, spec: DaemonSpec): Promise
   };
 }
 
-function settingsOf(lab: LabContainerd): Record<string, unknown> {
+/** What every command under test is configured with. */
+export function settingsOf(lab: LabContainerd): Record<string, unknown> {
   return {
     containerRuntimeEndpoint: lab.endpoint,
     rootDir: lab.paths.kubeletRoot,

@@ -1,4 +1,4 @@
-import { type ImageContent } from '../../src/gc/image-content.js';
+import { type ImageContent, NO_CONTENT } from '../../src/gc/image-content.js';
 import type { OwnerScope } from '../../src/gc/owner-scope.js';
 import type { PlanningDeps, PlanPlace } from '../../src/manager/plan-removals.js';
 import { createContainerGC } from '../../src/reclaim/container-gc.js';
@@ -78,6 +78,7 @@ export function planningOf(
       ),
     logFiles,
     imageContent: wishes.tellsContent === false ? null : { imageContent: async () => contentOf(world) },
+    arrivals: null,
     imageConfigs: null,
     limits,
     ownerScope,
@@ -97,7 +98,14 @@ export function contentOf(world: FakeWorld): ImageContent {
   }
   const bases = [...world.containers.values()].flatMap(({ base, imageVolumes }) => [base ?? '', ...imageVolumes]);
   const mounted = bases.flatMap((id) => world.images.get(id)?.layers ?? []);
-  return { parts, bytes: sizes, keptElsewhere: new Set(mounted.map((each) => `snapshot ${each.id}`)) };
+  const layers = new Set([...sizes.keys()].filter((part) => part.startsWith('snapshot ')));
+  return {
+    ...NO_CONTENT,
+    parts,
+    bytes: sizes,
+    layers,
+    keptElsewhere: new Set(mounted.map((each) => `snapshot ${each.id}`)),
+  };
 }
 
 function childrenOf(world: FakeWorld, directory: string): readonly string[] {

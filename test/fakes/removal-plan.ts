@@ -1,5 +1,5 @@
 import type { PlanEntry, RemovalPlan } from '../../src/gc/removal-plan.js';
-import { type Bytes, bytes } from '../../src/units/units.js';
+import { bytes } from '../../src/units/units.js';
 import { at } from './builders.js';
 
 type Sizes = Partial<Readonly<Record<'claimed' | 'unique' | 'frees', number | null>>>;
@@ -7,7 +7,6 @@ type Sizes = Partial<Readonly<Record<'claimed' | 'unique' | 'frees', number | nu
 /** An unused image of a plan, of unknown size, with some of it replaced. */
 export function entry(id: string, changes: Partial<Omit<PlanEntry, keyof Sizes>> & Sizes = {}): PlanEntry {
   const { claimed = null, unique = null, frees = null, ...rest } = changes;
-  const size = (value: number | null): Bytes | null => (value === null ? null : bytes(value));
   return {
     what: 'image',
     id,
@@ -20,9 +19,9 @@ export function entry(id: string, changes: Partial<Omit<PlanEntry, keyof Sizes>>
     firstSeen: null,
     lastUsed: null,
     ...rest,
-    claimed: size(claimed),
-    unique: size(unique),
-    frees: size(frees),
+    claimed: claimed === null ? null : bytes(claimed),
+    unique,
+    frees,
   };
 }
 
@@ -43,6 +42,7 @@ export function removalPlan(entries: readonly PlanEntry[], changes: Partial<Remo
     ranking: null,
     rankingProblem: null,
     problems: [],
+    notes: [],
     ...changes,
   };
 }

@@ -17,7 +17,7 @@ for (const [title, text, rule] of [
   ['half a plan', planToText(PLAN).replace('"entries"', '"entres"'), 'all of it must be whole'],
   ['a kind that no plan has', planToText(PLAN).replace('"image"', '"pod"'), 'pod is none of container, sandbox'],
   ['an entry without an id', planToText(PLAN).replace('"id": "a"', '"id": ""'), 'an id must not be empty'],
-  ['a size below zero', planToText(PLAN).replace('"frees": 5', '"frees": -5'), 'an integer from 0'],
+  ['a size below zero', planToText(PLAN).replace('"frees": 5', '"frees": -5'), '-5 is no whole number from 0'],
   ['an unknown signal', planToText(PLAN).replace('nodefs.available', 'nodefs.free'), 'there is no signal nodefs.free'],
 ] as const) {
   test(`${title} is no plan`, (t) => {

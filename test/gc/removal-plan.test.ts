@@ -44,9 +44,9 @@ for (const [title, plan, cut] of [
     { after: null, expected: 60, basis: 'known' },
   ],
   [
-    'of inodes nobody can tell',
-    removalPlan([entry('a', { frees: 60 })], { signal: 'nodefs.inodesFree' }),
-    { after: null, expected: 0, basis: 'inodes' },
+    'inodes are told like bytes, and nothing is claimed of them',
+    removalPlan([entry('a', { frees: 60 }), entry('b', { claimed: 99 })], { signal: 'nodefs.inodesFree' }),
+    { after: null, expected: 60, basis: 'unknown' },
   ],
 ] as const) {
   test(title, (t) => {

@@ -1,6 +1,5 @@
 import { amountText, bytesText } from '../../eviction/message.js';
 import { cutOf, type PlanEntry, type PlanStanding, type RemovalPlan } from '../../gc/removal-plan.js';
-import type { Bytes } from '../../units/units.js';
 import { agoText } from './ago.js';
 import { columns } from './config-table.js';
 
@@ -26,6 +25,7 @@ export function renderPlan(plan: RemovalPlan, { all }: PlanView): string {
     ...targetLines(plan),
     '',
     ...plan.problems.map((each) => `Incomplete: ${each}`),
+    ...plan.notes.map((each) => `Note: ${each}`),
     ...goesLines(plan, goes),
     '',
     ...(stays.length === 0 ? [] : ['What stays:', table(plan, stays), '']),
@@ -60,18 +60,22 @@ function goesLines(plan: RemovalPlan, goes: readonly PlanEntry[]): readonly stri
   return ['What goes, in this order:', header, ...rows.slice(0, at), cut, ...rows.slice(at)];
 }
 
+const BASES = {
+  known: 'by what each frees',
+  claimed: 'by claimed sizes, where nobody knows what is freed',
+  unknown: 'at least, as nobody says how many inodes some of it frees',
+} as const;
+
 /** What the line says where the target would be reached. */
 function cutText(plan: RemovalPlan): string {
   const { after, expected, basis } = cutOf(plan);
-  if (basis === 'inodes')
-    return 'where the target is reached cannot be told: nobody says how many inodes a removal frees';
-  const by = basis === 'known' ? 'by what each frees' : 'by claimed sizes, where nobody knows what is freed';
-  const all = `all of it is expected to free ${bytesText(expected)} ${by}`;
+  const by = BASES[basis];
+  const all = `all of it is expected to free ${amountText(plan.signal, expected)} ${by}`;
   if (plan.goals.length === 0) return all;
   if (plan.profile === 'kubelet') return `this profile removes all of it, whatever is enough; ${all}`;
   if (after === null) {
     const target = plan.goals.find((each) => each.signal === plan.signal)?.target ?? 0;
-    return `not enough: ${all}, and ${bytesText(Math.max(0, target - plan.available - expected))} are still missing`;
+    return `not enough: ${all}, and ${amountText(plan.signal, Math.max(0, target - plan.available - expected))} are still missing`;
   }
   return after === 0
     ? 'the target is reached already: nothing has to go'
@@ -85,9 +89,9 @@ function table(plan: RemovalPlan, entries: readonly PlanEntry[]): string {
       each.what,
       each.label,
       shortId(each),
-      sizeText(each.claimed),
-      sizeText(each.unique),
-      each.goes ? sizeText(each.frees) : '-',
+      each.claimed === null ? 'unknown' : bytesText(each.claimed),
+      freedText(plan, each.unique),
+      each.goes ? freedText(plan, each.frees) : '-',
       layersText(each),
       agoText(each.firstSeen, plan.madeAt),
       each.lastUsed === null && each.what === 'image' ? 'never seen' : agoText(each.lastUsed, plan.madeAt),
@@ -97,8 +101,8 @@ function table(plan: RemovalPlan, entries: readonly PlanEntry[]): string {
 }
 
 /** What nobody knows is never 0. */
-function sizeText(size: Bytes | null): string {
-  return size === null ? 'unknown' : bytesText(size);
+function freedText({ signal }: RemovalPlan, amount: number | null): string {
+  return amount === null ? 'unknown' : amountText(signal, amount);
 }
 
 function layersText({ what, ownLayers, sharedLayers }: PlanEntry): string {
