@@ -67,7 +67,11 @@ async function* pauseWithHints(
     return;
   }
   const began = clock.now();
-  for (let left = pause; left > 0 && !signal.aborted; left = milliseconds(pause - elapsed(began, clock.now()))) {
+  for (
+    let left = pause;
+    left > 0 && !signal.aborted;
+    left = milliseconds(Math.max(0, pause - elapsed(began, clock.now())))
+  ) {
     await hints.wait(clock, left, signal);
     if (signal.aborted || elapsed(began, clock.now()) >= pause) return;
     // A pod's containers die one after the other, and are looked at together.
