@@ -19,8 +19,8 @@ async function passOver(
 ): Promise<readonly EvictionEvent[]> {
   const world = emptyWorld();
   for (const [name, { mib }] of Object.entries(pods)) {
-    const pod = putPod(world, name, { volumeMib: mib });
-    putContainer(world, `app-of-${name}`, pod, { state: 'running', mib: 0 });
+    const pod = putPod(world, name);
+    putContainer(world, `app-of-${name}`, pod, { state: 'running', mib: 0, logMib: mib });
   }
   world.disks.imagefs.fillUntilFree(50 * MIB);
   const node = new FakeNode(world, { thresholds: [threshold('imagefs.available', '100Mi')] });
