@@ -103,8 +103,15 @@ export class StateKeeper {
 
   /** What has befallen the store since last asked. */
   takeNews(): readonly EvictionEvent[] {
-    const at = this.#deps.clock.now();
-    return this.#deps.recorder.takeNews().map((news) => eventOf(news, at));
+    const { recorder, clock } = this.#deps;
+    const news = recorder.takeNews();
+    if (news.some(({ kind }) => kind === 'begun-anew')) {
+      // Nothing of what was saved lies there any more.
+      this.#texts.clear();
+      this.#noted = null;
+      recorder.beginAnew();
+    }
+    return news.map((each) => eventOf(each, clock.now()));
   }
 
   /** Null while it is not known; then what was saved, or why that cannot be read. */
@@ -126,12 +133,12 @@ export class StateKeeper {
 
 function eventOf(news: StoreNews, at: Instant): EvictionEvent {
   switch (news.kind) {
-    case 'set-aside':
+    case 'begun-anew':
       return {
         kind: 'store-trouble',
         at,
         trouble: 'set-aside',
-        message: `${news.message}; renamed to ${news.renamedTo}`,
+        message: news.renamedTo === null ? news.message : `${news.message}; renamed to ${news.renamedTo}`,
       };
     case 'not-writing':
       return { kind: 'store-trouble', at, trouble: news.isFull ? 'full' : 'not-writing', message: news.message };

@@ -24,11 +24,14 @@ export type Stored = Readonly<Record<Shelf, ReadonlyMap<string, StoredValue>>>;
 
 /** What befell the store itself; each is told once. */
 export type StoreNews =
-  /** What lay there was no store of ours, or one of a newer version: it was renamed, and a new one begun. */
-  | { readonly kind: 'set-aside'; readonly message: string; readonly renamedTo: string }
+  /**
+   * What lay there was no store of ours, or one of a newer version, and was renamed; or it vanished (`renamedTo` null). A new one was
+   * begun, and all that is to be kept must be saved again.
+   */
+  | { readonly kind: 'begun-anew'; readonly message: string; readonly renamedTo: string | null }
   /** Cannot write for now; what is newest is kept in memory and tried again. `isFull`: for want of space. */
   | { readonly kind: 'not-writing'; readonly message: string; readonly isFull: boolean }
-  /** Writes again, and has written all that had waited. */
+  /** Writes again, and has nothing left that it could not write. */
   | { readonly kind: 'writing-again' };
 
 /**

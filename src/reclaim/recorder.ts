@@ -56,6 +56,11 @@ export class Recorder {
     return this.#frame;
   }
 
+  /** Has everything saved anew. */
+  beginAnew(): void {
+    this.#frame = null;
+  }
+
   /** Hands changes to the store, with the time of saving. */
   save(changes: readonly StoreChange[], frame: TimeFrame, when: 'soon' | 'now'): void {
     if (!this.#isLoaded || changes.length === 0) return;

@@ -116,7 +116,15 @@ export class RememberedImages {
     const isAnyGone = this.#listed > records.size;
     const isDue = isAnyGone || isNewFrame || elapsed(this.#forgotAt, this.#clock.now()) >= FORGET_EVERY;
     const gone = isDue ? this.#leave(records, isNewFrame) : [];
-    this.#save([...changed, ...gone].map((key) => this.#change(key, frame)));
+    const wallOf = (at: Instant) => toWall(at, frame);
+    this.#save([
+      ...[...changed, ...gone].map((key) => this.#change(key, wallOf)),
+      ...(isNewFrame ? [...this.#removed] : []).map(([key, at]) => ({
+        shelf: 'removed-images' as const,
+        key,
+        value: wallOf(at),
+      })),
+    ]);
   }
 
   /** Follows a removal that has succeeded. */
@@ -164,9 +172,9 @@ export class RememberedImages {
     return old.map(([key]) => ({ shelf: 'removed-images', key, value: undefined }));
   }
 
-  #change(key: string, frame: TimeFrame): StoreChange {
+  #change(key: string, wallOf: (at: Instant) => number): StoreChange {
     const row = this.#rows.get(key);
-    return { shelf: 'images', key, value: row === undefined ? undefined : rowValue(row, (at) => toWall(at, frame)) };
+    return { shelf: 'images', key, value: row === undefined ? undefined : rowValue(row, wallOf) };
   }
 
   #save(changes: readonly StoreChange[]): void {
