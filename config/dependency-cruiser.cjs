@@ -14,6 +14,7 @@ const LAYERS = {
   'adapters/host': ['units', 'eviction', 'gc', 'ports', 'reclaim', 'manager'],
   'adapters/pods': ['units', 'eviction', 'gc', 'ports', 'reclaim', 'manager'],
   'adapters/log': ['units', 'eviction', 'gc', 'ports', 'reclaim', 'manager'],
+  'adapters/store': ['units', 'eviction', 'gc', 'ports', 'reclaim', 'manager'],
   daemon: ['units', 'eviction', 'gc', 'ports', 'reclaim', 'manager', 'adapters', 'config'],
   cli: ['units', 'eviction', 'gc', 'ports', 'reclaim', 'manager', 'adapters', 'daemon', 'config', 'embedded', 'proto'],
 };
@@ -25,6 +26,7 @@ const PACKAGES = {
   pino: '^src/adapters/log/',
   'pino-pretty': '^src/adapters/log/',
   systeminformation: '^src/adapters/host/',
+  libsql: '^src/adapters/store/',
   // Static pods are YAML too, written by others: they are no configuration of ours.
   yaml: '^src/(config|adapters/pods)/',
   valibot: '^src/config/',

@@ -138,6 +138,7 @@ function shownValues(settings: Settings): Partial<Readonly<Record<Name, Shown>>>
     protectedPriority: settings.protectedPriority,
     protectedAnnotation: settings.protectedAnnotation,
     ownerScope: settings.ownerScope,
+    stateFile: settings.stateFile,
     ballast: settings.ballast,
     evictBesideKubelet: settings.evictBesideKubelet,
     'sampling.slowest': durationText(sampling.slowest),
@@ -164,6 +165,7 @@ const UNSET: Partial<Readonly<Record<Name, string>>> = {
   protectedPriority: 'critical pods alone',
   protectedAnnotation: 'none',
   collectWhenFullWithin: 'off',
+  stateFile: 'none',
   ballast: 'off',
   'log.file': 'standard output',
 };

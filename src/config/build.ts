@@ -64,6 +64,7 @@ export function buildSettings(effective: Effective, profile: Profile): Built {
     sandboxImage: read.text('sandboxImage'),
     ...protectionOf(read),
     ballast: ballastOf(read),
+    stateFile: stateFileOf(read, profile),
     evictBesideKubelet: read.boolean('evictBesideKubelet'),
     sampling,
     collectWhenFullWithin:
@@ -179,6 +180,13 @@ function samplingOf(read: SettingReader): Settings['sampling'] {
 function ballastOf(read: SettingReader): Settings['ballast'] {
   const text = read.text('ballast');
   return text === null || text === '0' ? null : bytes(read.amount('ballast'));
+}
+
+/** The kubelet remembers nothing, whatever is set. */
+function stateFileOf(read: SettingReader, profile: Profile): string | null {
+  if (read.text('stateFile') === 'none') return null;
+  const path = read.path('stateFile');
+  return profile === 'kubelet' ? null : path;
 }
 
 function positiveDuration(read: SettingReader, name: KeyName): Milliseconds {

@@ -9,6 +9,9 @@ export const DEFAULT_EVICTION_HARD: ReadonlyMap<string, string> = new Map([
   ['imagefs.inodesFree', '5%'],
 ]);
 
+/** Where a service keeps what is its own and outlives a reboot. */
+const DEFAULT_STATE_FILE = '/var/lib/reclaimd/state.db';
+
 const NOTHING: ReadonlyMap<string, string> = new Map();
 
 /**
@@ -540,6 +543,17 @@ export const KEYS = [
     fallback: 'all',
     choices: ['all', 'gone-pods', 'images'],
     help: 'whose garbage is removed: all, gone-pods or images',
+  },
+  {
+    name: 'stateFile',
+    type: 'text',
+    home: 'own',
+    flag: 'state-file',
+    valueHint: 'path',
+    unit: 'path',
+    fallback: DEFAULT_STATE_FILE,
+    kubeletFallback: null,
+    help: 'what is remembered over a restart; none = nothing is',
   },
   {
     name: 'ballast',

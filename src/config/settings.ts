@@ -168,6 +168,8 @@ export interface Settings {
   /** Whether to work on a node where a kubelet evicts too. */
   /** Bytes kept on each watched disk only to be given up when it is full; null = none. */
   readonly ballast: Bytes | null;
+  /** Absolute path of what is remembered over a restart; null = nothing is, as always under the kubelet's profile. */
+  readonly stateFile: string | null;
   readonly evictBesideKubelet: boolean;
   readonly sampling: SamplingSettings;
   /** Garbage is collected ahead of any line when a filesystem will be full within this; null = never. */

@@ -24,6 +24,7 @@ import type { Collecting } from './collecting.js';
 import { composeNode } from './compose.js';
 import { thisInstance } from './instance.js';
 import type { KubeletWatch } from './kubelet-watch.js';
+import { storedMemory } from './memory.js';
 
 /** Parts that a caller may bring instead of the real ones: a demonstration whose disk is only accounted brings its own mounts. */
 export interface Replacements {
@@ -40,6 +41,8 @@ export interface NodeFacts {
   readonly endpoint: string;
   /** Whether a kubelet runs beside us, as last looked for. */
   kubeletRuns(): boolean;
+  /** A dry run: what is remembered is read and left as it is. */
+  readonly changesNothing?: boolean;
 }
 
 /** Everything a running daemon consists of. Closing it ends what it opened, in reverse order. */
@@ -82,6 +85,7 @@ export function buildParts(settings: Settings, facts: NodeFacts, replacements: R
   const nodeStats = replacements.nodeStats ?? hostNodeStats({ clock, podsCgroups });
   const logFiles = hostLogFiles();
   const ballast = hostBallast(thisInstance());
+  const stored = storedMemory(settings, clock, facts.changesNothing ?? false);
   const node = composeNode(settings, {
     clock,
     runtime,
@@ -98,6 +102,7 @@ export function buildParts(settings: Settings, facts: NodeFacts, replacements: R
     commands: hostCommands({ clock }),
     ioPressure: hostIoPressure(),
     imageContent: containerdImageContent(runtime),
+    ...(stored === null ? {} : { memory: stored.memory }),
     kubeletRuns: () => facts.kubeletRuns(),
   });
   return {
@@ -115,6 +120,7 @@ export function buildParts(settings: Settings, facts: NodeFacts, replacements: R
     stuckCalls: () => ownMounts?.stuckHere() ?? 0,
     async [Symbol.asyncDispose]() {
       node.stop();
+      await stored?.[Symbol.asyncDispose]();
       await runtime.close();
       ownMounts?.[Symbol.dispose]();
       await ballast[Symbol.asyncDispose]();

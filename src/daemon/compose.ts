@@ -119,7 +119,7 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
   const { rootDir, podLogsDir } = settings;
   const podVolumesDir = `${rootDir}/pods`;
   const keepers = imageKeepers(settings, runtime, ports.imageConfigs ?? null, pods);
-  const memory = policy.name === 'reclaimd' ? (ports.memory ?? null) : null;
+  const memory = policy.eviction.restart === 'remembers' ? (ports.memory ?? null) : null;
   const remembered = memory?.images ?? null;
   const arrivals = new Arrivals(clock);
   const afterCollection = afterCollectionOf(settings, policy, { ...ports, runtime });

@@ -32,7 +32,11 @@ export async function onePass(
   const endpoint = endpointOf(settings, pathExists);
   await using _lock = mode === 'act' ? await holdRuntime(endpoint) : null;
   const kubeletRuns = await hostNodeStats({ clock: systemClock() }).kubeletRuns();
-  await using parts = buildParts(settings, { endpoint, kubeletRuns: () => kubeletRuns });
+  await using parts = buildParts(settings, {
+    endpoint,
+    kubeletRuns: () => kubeletRuns,
+    changesNothing: mode === 'dry-run',
+  });
   await parts.runtime.identify();
   const inventory = mode === 'dry-run' ? await hostInventory() : null;
   const events: EvictionEvent[] = [];

@@ -23,10 +23,9 @@ export interface Memory {
   readonly images: RememberedImages;
 }
 
-/** Makes what remembers. Begins to read what was saved at once. */
+/** Makes what remembers. What was saved is read by the first pass. */
 export function createMemory(store: StorePort, clock: Clock): Memory {
   const recorder = new Recorder(store, clock);
-  recorder.load().catch(() => undefined); // who waits for it says so
   const images = new RememberedImages(recorder, clock);
   return { images, keeper: new StateKeeper({ recorder, clock, images }) };
 }

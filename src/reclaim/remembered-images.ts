@@ -19,6 +19,12 @@ const FORGET_EVERY = milliseconds(3_600_000);
 /** An image that is in use is saved as this and not as a time, which would change with each look. */
 const IN_USE = 'in use';
 
+/** How much of what was saved is known again. */
+export interface Restored {
+  readonly images: number;
+  readonly notUnderstood: number;
+}
+
 interface Row {
   readonly firstSeen: Instant;
   readonly lastUsed: Instant | null;
@@ -39,7 +45,7 @@ export class RememberedImages {
   /** How many rows are of images that were listed last. */
   #listed = 0;
   #forgotAt: Instant;
-  #isRestored = false;
+  #restored: Restored | null = null;
   #isNews = false;
   #frame: TimeFrame | null = null;
 
@@ -54,9 +60,9 @@ export class RememberedImages {
     return this.#removed;
   }
 
-  /** Takes over what an earlier life has saved; null = nothing of it can be known. Says how much was understood. */
-  restore(past: Past | null): { readonly images: number; readonly notUnderstood: number } {
-    this.#isRestored = true;
+  /** Takes over what an earlier life has saved, once; null = nothing of it can be known. Says how much was understood. */
+  restore(past: Past | null): Restored {
+    if (this.#restored !== null) return this.#restored;
     this.#isNews = true;
     let notUnderstood = 0;
     for (const [key, value] of past?.stored.images ?? []) {
@@ -65,6 +71,7 @@ export class RememberedImages {
       if (row === null) notUnderstood += this.#removed.has(key) ? 0 : 1;
       else this.#rows.set(key, row);
     }
+    this.#restored = { images: this.#rows.size, notUnderstood };
     this.#listed = [...this.#rows.values()].filter((each) => each.goneSince === null).length;
     for (const [key, value] of past?.stored['removed-images'] ?? []) {
       const at = understood(() => past?.fromWall(saved.number(value)) ?? null);
@@ -76,7 +83,7 @@ export class RememberedImages {
       ...dropped.map((key) => ({ shelf: 'images' as const, key, value: undefined })),
       ...this.#forgetOldRemovals(),
     ]);
-    return { images: this.#rows.size, notUnderstood };
+    return this.#restored;
   }
 
   /** Whether an earlier life has become known since last asked. */
@@ -95,7 +102,7 @@ export class RememberedImages {
 
   /** Follows a detection. */
   saw(records: CollectionRecords, inUse: KeysInUse): void {
-    if (!this.#isRestored) return;
+    if (this.#restored === null) return;
     const frame = this.#recorder.frame();
     const isNewFrame = frame !== this.#frame;
     this.#frame = frame;
@@ -178,7 +185,7 @@ export class RememberedImages {
   }
 
   #save(changes: readonly StoreChange[]): void {
-    if (this.#isRestored) this.#recorder.save(changes, this.#recorder.frame(), 'soon');
+    if (this.#restored !== null) this.#recorder.save(changes, this.#recorder.frame(), 'soon');
   }
 }
 

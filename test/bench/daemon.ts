@@ -45,7 +45,14 @@ export interface BenchDaemon {
 /** Writes the configuration into the directory; JSON is YAML. Returns the path of the file. */
 export function writeSettings(directory: string, settings: Readonly<Record<string, unknown>>): string {
   const file = join(directory, 'reclaimd.yaml');
-  writeFileSync(file, JSON.stringify({ ...settings, log: { format: 'json', level: 'info' } }));
+  writeFileSync(
+    file,
+    JSON.stringify({
+      stateFile: join(directory, 'state', 'state.db'),
+      ...settings,
+      log: { format: 'json', level: 'info' },
+    }),
+  );
   return file;
 }
 

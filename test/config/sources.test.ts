@@ -187,6 +187,7 @@ test('with nothing given, every setting is its default and every origin says so'
     protectedPriority: null,
     protectedAnnotation: 'reclaimd/protected',
     ownerScope: 'all',
+    stateFile: '/var/lib/reclaimd/state.db',
     ballast: null,
     evictBesideKubelet: false,
     sampling: { slowest: milliseconds(10_000), fastest: milliseconds(100), assumedFillRate: bytes(200_000_000) },

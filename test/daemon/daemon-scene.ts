@@ -129,6 +129,8 @@ export function settingsFor(embedded: EmbeddedRuntime, flags: readonly string[])
       '--eviction-hard=nodefs.available<1Mi',
       // Zero as a flag is zero.
       '--minimum-image-ttl-duration=0s',
+      // What a daemon of this machine remembers is not the test's.
+      '--state-file=none',
       ...flags,
     ]),
   });

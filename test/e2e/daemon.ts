@@ -125,6 +125,7 @@ export async function startDaemon(lab: LabContainerd, spec: DaemonSpec): Promise
 /** What every command under test is configured with. */
 export function settingsOf(lab: LabContainerd): Record<string, unknown> {
   return {
+    stateFile: join(lab.paths.work, 'state', 'state.db'),
     containerRuntimeEndpoint: lab.endpoint,
     rootDir: lab.paths.kubeletRoot,
     podLogsDir: lab.paths.podLogs,
