@@ -62,6 +62,7 @@ export function buildSettings(effective: Effective, profile: Profile): Built {
     },
     ...collectingOf(read),
     sandboxImage: read.text('sandboxImage'),
+    maxRemovalsPerPass: maxRemovalsOf(read),
     ...protectionOf(read),
     ballast: ballastOf(read),
     stateFile: stateFileOf(read, profile),
@@ -177,6 +178,14 @@ function samplingOf(read: SettingReader): Settings['sampling'] {
 }
 
 /** Off unless it is set; a zero switches off what a file has set. */
+function maxRemovalsOf(read: SettingReader): number | null {
+  if (!read.isSet('maxRemovalsPerPass')) return null;
+  const value = read.integer('maxRemovalsPerPass');
+  if (value < 1)
+    read.tell('error', 'BAD_VALUE', 'maxRemovalsPerPass', 'at least one image must be allowed to go', `${value}`);
+  return value;
+}
+
 function ballastOf(read: SettingReader): Settings['ballast'] {
   const text = read.text('ballast');
   return text === null || text === '0' ? null : bytes(read.amount('ballast'));

@@ -503,6 +503,16 @@ export const KEYS = [
     help: 'newest images of each repository that are never removed; 0 = none',
   },
   {
+    name: 'maxRemovalsPerPass',
+    type: 'integer',
+    home: 'own',
+    flag: 'max-removals-per-pass',
+    valueHint: 'count',
+    unit: 'images',
+    fallback: null,
+    help: 'images removed at most in one periodic pass',
+  },
+  {
     name: 'protectedNamespaces',
     type: 'list',
     home: 'own',

@@ -149,6 +149,8 @@ export interface Settings {
   readonly usesRuntimeEvents: boolean;
   /** The image that sandboxes run on, as the runtime's configuration names it; null = the runtime's pinning must do. */
   readonly sandboxImage: string | null;
+  /** Images removed at most in one periodic pass; null = no bound. */
+  readonly maxRemovalsPerPass: number | null;
   /** Patterns of images that are never removed. */
   readonly protectedImages: readonly string[];
   /** Regular expressions of the same; checked, so each compiles with the flag `u`. */

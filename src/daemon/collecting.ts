@@ -18,7 +18,7 @@ import {
 import type { Clock } from '../ports/clock.js';
 import type { FilesPort } from '../ports/files.js';
 import type { ImageConfigsPort } from '../ports/image-configs.js';
-import type { LogFilesPort } from '../ports/log-files.js';
+import type { ChangeTimesPort, LogFilesPort } from '../ports/log-files.js';
 import type { MountsPort } from '../ports/mounts.js';
 import type { PodsPort } from '../ports/pods.js';
 import type { ContainerStatusRecord, RuntimePort } from '../ports/runtime.js';
@@ -31,8 +31,10 @@ import { gonePods } from '../reclaim/gone-pods.js';
 import { ImageClaims } from '../reclaim/image-claims.js';
 import { ImageCollector } from '../reclaim/image-collector.js';
 import { imageFsStatistics } from '../reclaim/image-fs-stats.js';
+import type { MarkDeps } from '../reclaim/image-mark-pass.js';
 import { askEveryContainer } from '../reclaim/image-mounts.js';
 import { ImageProtector } from '../reclaim/image-protector.js';
+import { imageSpace } from '../reclaim/image-space.js';
 import { claimsBeside, usersBeside } from '../reclaim/image-users.js';
 import { createImageVolumes } from '../reclaim/image-volumes.js';
 import { LogRotation } from '../reclaim/log-rotation.js';
@@ -40,7 +42,7 @@ import type { RememberedImages } from '../reclaim/remembered-images.js';
 import { containerLogs } from '../reclaim/remove-container.js';
 import { ReturnedImages } from '../reclaim/returned-images.js';
 import type { WarningDeps } from '../reclaim/told-warnings.js';
-import { type Instant, milliseconds } from '../units/units.js';
+import { type Instant, instant, milliseconds } from '../units/units.js';
 import type { KubeletWatch } from './kubelet-watch.js';
 
 /** What the loops are made from. */
@@ -51,6 +53,8 @@ export interface CollectingDeps {
   readonly pods: PodsPort;
   readonly files: FilesPort;
   readonly logFiles: LogFilesPort;
+  /** Absent = nobody tells how old a directory is. */
+  readonly changeTimes?: ChangeTimesPort;
   readonly mounts: MountsPort;
   readonly clock: Clock;
   /** What is said of whole runs; absent = in the kubelet profile. */
@@ -139,6 +143,8 @@ export function createImageCollector(
     ImageKeepers & {
       /** What is known of images from earlier lives of the process; absent or null = nothing. */
       readonly remembered?: RememberedImages | null;
+      /** Absent = runs go by listed sizes, as in the kubelet profile. */
+      readonly marks?: MarkDeps;
       /** Who is told of collections; absent or null = nobody. */
       readonly afterCollection?: AfterCollection | null;
       readonly arrivals?: Arrivals;
@@ -181,6 +187,7 @@ export function createImageCollector(
     measuresFreed: isOurs,
     ...(remembered === null ? {} : { remembered }),
     ...(deps.arrivals === undefined || !isOurs ? {} : { arrivals: deps.arrivals }),
+    ...(deps.marks === undefined ? {} : { marks: deps.marks }),
   });
 }
 
@@ -201,6 +208,7 @@ function containerCollection(deps: CollectingDeps, kubeletRuns: () => Promise<bo
     keepsUnverified: policy.name === 'reclaimd',
     createdCountsAsDead: policy.gc.createdCountsAsDead,
     ownerScope: settings.ownerScope,
+    ...(policy.name === 'reclaimd' ? { changes: agesOf(deps) } : {}),
     ...(deps.warnings === undefined ? {} : { warnings: deps.warnings }),
     ...(deps.backOff === undefined ? {} : { backOff: deps.backOff }),
   };
@@ -223,6 +231,13 @@ function logLinksDirOf({ containerLogLinksDir, podLogsDir }: Settings): string |
     case 'path':
       return containerLogLinksDir.path;
   }
+}
+
+/** Where nobody says who is gone, `gonePods` has waited for it already. */
+function agesOf({ changeTimes, pods }: CollectingDeps): ChangeTimesPort {
+  const changedAt = async (path: string) =>
+    pods.knowsAll?.() === true && changeTimes !== undefined ? changeTimes.changedAt(path) : instant(0);
+  return { changedAt };
 }
 
 function containerLoops(deps: CollectingDeps, kubelet: KubeletWatch, signal: AbortSignal): readonly Loop[] {
@@ -292,6 +307,9 @@ function imageCollection(deps: CollectingDeps): ImageGcLoopDeps {
     clock,
     highPercent: settings.imageGCHighThresholdPercent,
     maxAge: settings.imageMaximumGCAge,
-    imageFs: async (each) => (await imageFsStatistics(runtime, mounts, each)).imageFs,
+    imageFs: async (each) =>
+      deps.policy.name === 'reclaimd'
+        ? imageSpace(runtime, mounts, each)
+        : (await imageFsStatistics(runtime, mounts, each)).imageFs,
   };
 }

@@ -1,4 +1,5 @@
 import type { Settings } from '../config/settings.js';
+import { deviceUnder } from '../eviction/layout.js';
 import { POLICIES, type Policy } from '../eviction/policy.js';
 import type { FilesystemName } from '../eviction/signal.js';
 import { DeathHints } from '../manager/death-hints.js';
@@ -123,6 +124,10 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
   const remembered = memory?.images ?? null;
   const arrivals = new Arrivals(clock);
   const afterCollection = afterCollectionOf(settings, policy, { ...ports, runtime });
+  // The manager is made below: where images lie is asked for when a run begins.
+  const imageDisk = () => deviceUnder('imagefs', manager.state.layout ?? 'one-disk');
+  const { maxRemovalsPerPass: maxRemovals } = settings;
+  const byMarks = isOurs ? { marks: { notices, maxRemovals, imageDisk } } : {};
   const imageCollector = createImageCollector({
     settings,
     policy,
@@ -133,6 +138,7 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
     remembered,
     arrivals,
     afterCollection,
+    ...byMarks,
   });
   const imageGC = createImageGC({
     collector: imageCollector,

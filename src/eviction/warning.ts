@@ -37,6 +37,12 @@ export interface FailedRemoval {
 /** What is said once when its state begins, with the numbers that say so. */
 export type Warning =
   | { readonly code: 'REMOVE_FAILED'; readonly what: string; readonly failures: readonly FailedRemoval[] }
+  | {
+      readonly code: 'AVAILABLE_ABOVE_CAPACITY';
+      readonly filesystem: FilesystemName;
+      readonly available: number;
+      readonly capacity: number;
+    }
   | { readonly code: 'IMAGE_STILL_PRESENT'; readonly id: string; readonly label: string }
   | { readonly code: 'REMOVALS_DO_NOT_HELP'; readonly removals: number }
   | { readonly code: 'RUNTIME_TIMEOUT'; readonly call: string; readonly message: string }
@@ -108,6 +114,8 @@ export function warningText(warning: Warning): string {
   switch (warning.code) {
     case 'REMOVE_FAILED':
       return `${warning.failures.length} ${warning.what} could not be removed and ${warning.failures.length === 1 ? 'is' : 'are'} left alone for now: ${failuresText(warning.failures)}`;
+    case 'AVAILABLE_ABOVE_CAPACITY':
+      return `${warning.filesystem} reports ${warning.available} bytes available, more than its capacity of ${warning.capacity}; taken as that`;
     case 'IMAGE_STILL_PRESENT':
       return `the runtime said that it removed image ${warning.label} (${warning.id}), and it is still listed`;
     case 'REMOVALS_DO_NOT_HELP':

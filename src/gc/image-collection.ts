@@ -1,4 +1,4 @@
-import type { Bytes, Instant, Milliseconds } from '../units/units.js';
+import type { Bytes, Count, Instant, Milliseconds } from '../units/units.js';
 import type { PlannedImage } from './inventory.js';
 
 /** The rules of image collection (`ImageGCPolicy`). The marks are whole percents, low at most high, checked by the settings. */
@@ -157,7 +157,9 @@ export function tooOld(
   { maxAge, neverUsedAgesFrom = 'ever' }: Pick<ImageRules, 'maxAge' | 'neverUsedAgesFrom'>,
   times: { readonly freeTime: Instant; readonly gcBegan: Instant },
 ): readonly ImageCandidate[] {
-  if (maxAge === null || times.freeTime - times.gcBegan <= maxAge) return [];
+  // What is remembered from before the start ages as well; the kubelet remembers nothing, so it waits.
+  const mayNotKnow = neverUsedAgesFrom === 'ever' && maxAge !== null && times.freeTime - times.gcBegan <= maxAge;
+  if (maxAge === null || mayNotKnow) return [];
   return candidates.filter(({ record }) => {
     if (neverUsedAgesFrom === 'ever') return times.freeTime - (record.lastUsed ?? Number.NEGATIVE_INFINITY) > maxAge;
     // One that was away and was pulled again has an old last use, and is new all the same.
@@ -179,6 +181,8 @@ export function passedOver(
 export interface ImageFsSpace {
   readonly available: Bytes | null;
   readonly capacity: Bytes | null;
+  /** Absent or null = not asked for, or none are counted. */
+  readonly inodeCounts?: { readonly free: Count; readonly total: Count } | null;
 }
 
 /** What a periodic run has to do about space. */

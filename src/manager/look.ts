@@ -9,6 +9,7 @@ import type { Clock } from '../ports/clock.js';
 import type { MountsPort } from '../ports/mounts.js';
 import type { NodeStatsPort, PodsMemory } from '../ports/node-stats.js';
 import type { ImageFsInfo, RuntimePort } from '../ports/runtime.js';
+import { lookWithFallback } from '../reclaim/look-with-fallback.js';
 import { messageOf } from '../reclaim/removal.js';
 import { elapsed, type Instant, type Milliseconds, milliseconds } from '../units/units.js';
 
@@ -172,21 +173,6 @@ function pathsOf(info: ImageFsInfo): Paths | null {
   const imagefs = info.imageFilesystems[0]?.mountpoint ?? null;
   if (imagefs === null) return null;
   return { imagefs, containerfs: info.containerFilesystems[0]?.mountpoint ?? imagefs };
-}
-
-/** A path that the runtime reports may not exist yet, or no longer: its nearest existing parent lies on the same disk. */
-async function lookWithFallback(
-  mounts: MountsPort,
-  path: string,
-  mayFallBack: boolean,
-): Promise<{ look: PathLook; used: string }> {
-  let used = path;
-  for (;;) {
-    const look = await mounts.look(used);
-    const parent = used.slice(0, used.lastIndexOf('/')) || '/';
-    if (look.kind !== 'missing' || !mayFallBack || used === '/' || parent === used) return { look, used };
-    used = parent;
-  }
 }
 
 function devicesOf(looks: Readonly<Record<FilesystemName, PathLook>>): Devices | null {

@@ -55,6 +55,11 @@ export interface PodsPort {
    */
   takeProblems?(): readonly PodsProblem[];
   /**
+   * Whether the latest listing held every pod that is to run here, those that the runtime does not know yet included: then one that
+   * was not listed is gone, at once. Absent = nobody can say.
+   */
+  knowsAll?(): boolean;
+  /**
    * The images of all pods that are to run here and have not finished, those that the runtime does not know yet included: their
    * images may have been pulled. Absent where the runtime is the only source. A source that fails takes nothing away.
    */

@@ -36,12 +36,14 @@ export function gonePods(deps: GonePodsDeps): (signal: AbortSignal) => Promise<P
     const sandboxes = await runtime.listSandboxes(signal);
     const listed = await pods.list(containers, sandboxes, signal);
     const answers = answersOf(listed);
-    const known = new Set([
-      ...listed.map((each) => each.uid),
-      // One that was made by hand is no pod, and its directory is no orphan all the same.
+    const knowsAll = pods.knowsAll?.() === true;
+    const known = new Set(listed.map((each) => each.uid));
+    // One that was made by hand is no pod, and its directory is no orphan all the same.
+    const held = new Set([
       ...sandboxes.map((each) => each.pod.uid),
       ...containers.flatMap((each) => each.pod?.uid ?? []),
     ]);
+    if (!knowsAll) for (const uid of held) known.add(uid);
     // Asked last: one that has just come may have made a directory while we listed.
     const isAlone = !(await deps.kubeletRuns());
     const now = clock.now();
@@ -50,7 +52,9 @@ export function gonePods(deps: GonePodsDeps): (signal: AbortSignal) => Promise<P
     return {
       allSourcesReady: isAlone,
       contentMayBeRemoved(uid) {
-        if (!isAlone || known.has(uid) || !UID.test(uid)) return false;
+        if (!isAlone || uid === '' || known.has(uid)) return false;
+        if (knowsAll) return true;
+        if (!UID.test(uid)) return false;
         const since = missingSince.get(uid) ?? now;
         missingSince.set(uid, since);
         return elapsed(since, now) >= GONE_AFTER;

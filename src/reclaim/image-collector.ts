@@ -25,6 +25,7 @@ import { groupBy } from '../units/group-by.js';
 import { bytes, elapsed, type Instant } from '../units/units.js';
 import type { Arrivals } from './arrivals.js';
 import type { BackOff } from './back-off.js';
+import { availableIn, type MarkDeps, type MarkSpace, markPass, marksOf } from './image-mark-pass.js';
 import { firstSeenIn, type ImageProtector, keptByRules } from './image-protector.js';
 import type {
   CandidateList,
@@ -66,6 +67,8 @@ export interface ImageCollectorDeps {
    * image takes, and more would go than the low mark asks for. Else the listed sizes count, as in the kubelet.
    */
   readonly measuresFreed?: boolean;
+  /** Where a periodic run goes by what the disk says, in bytes and inodes, and not by listed sizes; absent = in the kubelet profile. */
+  readonly marks?: MarkDeps;
   /**
    * Hears, after each space pass that could remove what it wanted, the ids that the pass looked at and kept. Not the images
    * that are left on the node: those in use, pinned, or never reached are not among them.
@@ -179,7 +182,7 @@ export class ImageCollector {
       if (removal !== 'removed') left.push(candidate);
       if (removal instanceof Error) failures.push(messageOf(removal));
     }
-    if (failures.length > 0) {
+    if (failures.length > 0 && this.#deps.marks === undefined) {
       const message = `Cannot remove ${failures.length} images that are too old: ${failures.join('; ')}`;
       return { kind: 'failed', error: { kind: 'age-removal-failed', message, cause: null } };
     }
@@ -236,6 +239,8 @@ export class ImageCollector {
     if (left.kind === 'failed') return ended(left.error);
     const space = await imageFs(signal).catch(toError);
     if (space instanceof Error) return ended(failed('image-fs', 'tell how full the image filesystem is', space).error);
+    const { marks } = this.#deps;
+    if (marks !== undefined) return yield* this.#byMarks(marks, left.list, listed.list, space, imageFs, signal);
     const demand = spaceDemand(space, rules);
     if (demand.kind === 'below-mark') return ended(null);
     if (demand.kind === 'capacity-zero') {
@@ -266,6 +271,54 @@ export class ImageCollector {
       `${usagePercent} % of ${space.capacity ?? 0} bytes are used, by something else than images that may go`;
     yield { kind: 'node-event', at: clock.now(), reason: 'FreeDiskSpaceFailed', message };
     return { ...result, error: { kind: 'not-enough-freed', message, cause: null } };
+  }
+
+  /** The space part of a run that measures: until the low marks are reached, in bytes and inodes. */
+  async *#byMarks(
+    deps: MarkDeps,
+    list: CandidateList,
+    before: CandidateList,
+    space: ImageFsSpace,
+    imageFs: (signal: AbortSignal) => Promise<ImageFsSpace>,
+    signal: AbortSignal,
+  ): AsyncGenerator<GcEvent, CollectResult> {
+    const { clock, rules, protector } = this.#deps;
+    const { capacity } = space;
+    const now = clock.now();
+    // No capacity is no reading: a pass that watches says so when it lasts.
+    if (capacity === null || capacity === 0) return NOTHING_DONE;
+    const { available } = space;
+    const isAbove = available !== null && available > capacity;
+    const key = `AVAILABLE_ABOVE_CAPACITY ${deps.imageDisk()} bytes`;
+    if (!isAbove) deps.notices.ends(key);
+    else if (deps.notices.begins(key)) {
+      const warning = { code: 'AVAILABLE_ABOVE_CAPACITY', filesystem: 'imagefs', available, capacity } as const;
+      yield { kind: 'warning', at: now, warning };
+    }
+    const marks = marksOf(spaceWithInodes(space), rules);
+    if (marks.length === 0) return NOTHING_DONE;
+    const result = yield* markPass({
+      candidates: list.candidates.filter((each) => passedOver(each, now, rules.minAge) === null),
+      marks,
+      clock,
+      deps,
+      available: availableIn(spaceWithInodes(space)),
+      removalsBefore: before.candidates.length - list.candidates.length,
+      images: list.images.length,
+      inUse: list.images.filter((each) => list.inUse.has(this.keyOf(each))).length,
+      space: () => imageFs(signal).then(spaceWithInodes, () => null),
+      remove: (candidate) => this.#remove(candidate, list, 'space', signal),
+    });
+    const kept = list.keptByRules?.map(({ record }) => record) ?? [];
+    const held = protector?.newlyHeld(kept, !result.isReached, clock.now()) ?? null;
+    if (held !== null) yield { kind: 'protected-images-hold-space', at: clock.now(), ...held };
+    const [mark] = marks;
+    return {
+      error: null,
+      usagePercent: null,
+      bytesToFree: mark?.unit === 'bytes' ? mark.target - mark.before : null,
+      freed: bytes(result.freed),
+    };
   }
 
   /** Removes all unused images that are old enough, whatever the disk says. Mirrors `DeleteUnusedImages`. */
@@ -388,6 +441,12 @@ export class ImageCollector {
   tellKept(kept: readonly string[], freeTime: Instant): void {
     this.#deps.afterSpacePass?.(kept, freeTime);
   }
+}
+
+const NOTHING_DONE: CollectResult = { error: null, usagePercent: null, bytesToFree: null, freed: bytes(0) };
+
+function spaceWithInodes(space: ImageFsSpace): MarkSpace {
+  return { ...space, inodeCounts: space.inodeCounts ?? null };
 }
 
 const NOTHING_FREED = { usagePercent: null, bytesToFree: null, freed: bytes(0) } as const;

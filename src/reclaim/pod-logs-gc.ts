@@ -1,11 +1,12 @@
 import type { GcEvent } from '../gc/gc-event.js';
 import type { PodAnswers } from '../gc/inventory.js';
 import { containerIdOfLink, isLogLinkName } from '../gc/log-link.js';
-import { planPodLogs } from '../gc/plan-pod-logs.js';
+import { LEFT_ALONE_FOR, planPodLogs } from '../gc/plan-pod-logs.js';
 import type { Clock } from '../ports/clock.js';
 import type { FilesPort } from '../ports/files.js';
-import type { LogFilesPort } from '../ports/log-files.js';
+import type { ChangeTimesPort, LogFilesPort } from '../ports/log-files.js';
 import { RuntimeError, type RuntimePort } from '../ports/runtime.js';
+import { elapsed } from '../units/units.js';
 import { collectOne } from './collect-one.js';
 import { messageOf, toError } from './removal.js';
 
@@ -20,6 +21,8 @@ export interface PodLogsDeps {
   readonly logLinksDir: string | null;
   /** Whether a link without a target stays while the runtime knows a container of it that lives; absent = it does. */
   readonly linksAskRuntime?: boolean;
+  /** Tells how long an entry was left alone: whoever starts a pod makes its directory first. Absent = that is not asked, as in the kubelet. */
+  readonly changes?: ChangeTimesPort;
   /** Asked after the directory was read, so that a pod which came meanwhile is known. */
   answers(signal: AbortSignal): Promise<PodAnswers>;
 }
@@ -32,6 +35,7 @@ export async function* collectPodLogs(deps: PodLogsDeps, signal: AbortSignal): A
   const answers = await answersThenEntries(deps, signal).catch(toError);
   if (answers instanceof Error) return answers;
   for (const name of answers) {
+    if (await isTooYoung(deps, name)) continue;
     const id = `${deps.podLogsDir}/${name}`;
     const subject = { what: 'pod-logs', id, label: name, reason: 'its pod is gone', claimed: null } as const;
     yield await collectOne(deps.clock, subject, async () => {
@@ -41,6 +45,14 @@ export async function* collectPodLogs(deps: PodLogsDeps, signal: AbortSignal): A
   }
   if (deps.logLinksDir !== null) yield* collectDeadLinks(deps, deps.logLinksDir, signal);
   return null;
+}
+
+/** One whose age nobody can tell stays. */
+async function isTooYoung({ changes, clock, podLogsDir }: PodLogsDeps, name: string): Promise<boolean> {
+  if (changes === undefined) return false;
+  const at = await changes.changedAt(`${podLogsDir}/${name}`).catch(() => null);
+  const now = clock.wall();
+  return at === null || at > now || elapsed(at, now) < LEFT_ALONE_FOR;
 }
 
 async function answersThenEntries(deps: PodLogsDeps, signal: AbortSignal): Promise<readonly string[]> {

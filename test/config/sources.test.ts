@@ -183,6 +183,7 @@ test('with nothing given, every setting is its default and every origin says so'
     protectedImageExpressions: [],
     protectedImageLabels: [],
     imagesKeptPerRepository: 0,
+    maxRemovalsPerPass: null,
     protectedNamespaces: [],
     protectedPriority: null,
     protectedAnnotation: 'reclaimd/protected',

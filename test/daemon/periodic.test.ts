@@ -152,10 +152,7 @@ test.serial('where nothing may go, marks or not, nothing does, and that is said 
   await daemon.gcEvent(() => daemon.gc.filter(isRun('image')).length >= 2);
   t.deepEqual(collected(daemon.gc, 'image'), []);
   t.is((await node.runtime.listImages()).length, 3);
-  t.is(
-    daemon.lines.filter((each) => each['event'] === 'node-event' && each['reason'] === 'FreeDiskSpaceFailed').length,
-    1,
-  );
+  t.is(daemon.lines.filter((each) => each['code'] === 'IMAGE_GC_INSUFFICIENT').length, 1);
 });
 
 test.serial(

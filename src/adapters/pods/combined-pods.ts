@@ -31,6 +31,7 @@ export function combinedPods({ podsFrom, staticPodPath, clock, limits }: PodSour
   const manifests = staticPodPath === null ? null : new StaticPods(staticPodPath, clock);
   const problems = new ProblemBook();
   let lasting: ReadonlyMap<string, Lasting> = new Map();
+  let knowsAll = false;
   return {
     async list(containers, sandboxes, signal) {
       const [base, fromKubelet, fromFiles] = await Promise.all([
@@ -48,6 +49,8 @@ export function combinedPods({ podsFrom, staticPodPath, clock, limits }: PodSour
         })),
       ]);
       const { answer, isFresh } = fromKubelet;
+      // One that has just started lists nobody yet.
+      knowsAll = isFresh && answer !== null && answer.pods.size > 0;
       const present = answer !== null && isFresh ? base.filter((pod) => !isGone(pod, answer)) : base;
       const pods = present.map((pod) => {
         const told = answer?.pods.get(pod.uid) ?? null;
@@ -57,6 +60,7 @@ export function combinedPods({ podsFrom, staticPodPath, clock, limits }: PodSour
       return pods;
     },
     takeProblems: () => problems.take(),
+    knowsAll: () => knowsAll,
     async wantedImages(signal) {
       const [fromKubelet, fromFiles] = await Promise.all([
         kubelet?.ask(signal) ?? NOBODY_ASKED,

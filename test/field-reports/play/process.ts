@@ -69,6 +69,7 @@ export class Process {
       nodeStats: NO_NODE_STATS,
       files,
       logFiles: files,
+      changeTimes: files,
       pods: scenarioPods(world),
       ballast: scenarioBallast(world),
       processes: scenarioProcesses(world),

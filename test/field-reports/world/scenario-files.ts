@@ -1,7 +1,7 @@
 import type { FilesPort, TreeUsage } from '../../../src/ports/files.js';
-import type { LogFilesPort } from '../../../src/ports/log-files.js';
+import type { ChangeTimesPort, LogFilesPort } from '../../../src/ports/log-files.js';
 import { PortError } from '../../../src/ports/port-error.js';
-import { type Bytes, bytes, count } from '../../../src/units/units.js';
+import { type Bytes, bytes, count, type Instant } from '../../../src/units/units.js';
 import { type LivingContainer, type LivingPod, type LogFile, logDirOf } from './inhabitants.js';
 import { isUnder } from './places.js';
 import type { ScenarioWorld } from './scenario-world.js';
@@ -9,7 +9,7 @@ import type { ScenarioWorld } from './scenario-world.js';
 const POD_LOGS = '/var/log/pods';
 
 /** The files of pods: logs, log directories, emptyDirs and termination messages, at the places where a node has them. */
-export class ScenarioFiles implements FilesPort, LogFilesPort {
+export class ScenarioFiles implements FilesPort, LogFilesPort, ChangeTimesPort {
   constructor(
     readonly world: ScenarioWorld,
     readonly rootDir: string,
@@ -69,6 +69,11 @@ export class ScenarioFiles implements FilesPort, LogFilesPort {
     this.world.disks.settle();
     const file = this.world.containers.flatMap(({ logFiles }) => logFiles).find((each) => each.path === path);
     return file === undefined ? null : bytes(file.bytes);
+  }
+
+  async changedAt(path: string): Promise<Instant | null> {
+    const directory = this.world.logDirs.find(({ item }) => `${POD_LOGS}/${item.dir}` === path);
+    return directory?.changedAt ?? null;
   }
 
   async rename(from: string, to: string): Promise<void> {

@@ -77,6 +77,7 @@ export function scenarioPods(world: ScenarioWorld): PodsPort {
         sandboxes: sandboxes.filter((each) => each.pod.uid === pod.item.uid),
       }));
     },
+    knowsAll: () => true,
     async wantedImages() {
       world.disks.settle();
       return world.pods
