@@ -175,7 +175,7 @@ export function createImageCollector(
     protector,
     ...(deps.backOff === undefined ? {} : { backOff: deps.backOff }),
     ...(policy.gc.returnedImages === 'kept-for-an-hour'
-      ? { returned: new ReturnedImages(clock, () => remembered?.recentlyRemoved ?? new Map()) }
+      ? { returned: new ReturnedImages(clock, () => remembered?.recentlyRemoved ?? null) }
       : {}),
     ...(isOurs ? { claims: claimsBeside(settings.sandboxImage, claims) } : {}),
     alsoInUse: usersBeside({

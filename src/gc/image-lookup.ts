@@ -35,22 +35,37 @@ class Trait {
 interface Reference {
   readonly text: string;
   readonly number: number;
-  /** Whatever has one of these is meant. */
-  readonly traits: readonly Trait[];
+  /** Whatever has one of these two is meant. */
+  readonly id: Trait | null;
+  readonly name: Trait | null;
 }
 
 class ReferenceIndex implements Meanings {
   readonly images = new Map<string, number>();
   readonly unknown = new Set<string>();
-  readonly #references: readonly Reference[];
+  readonly #references: Reference[] = [];
   readonly #traits = new Map<string, Trait>();
 
   constructor(references: ReadonlyMap<string, number>) {
-    this.#references = [...references].map(([text, number]) => {
-      const traits = traitsMeantBy(text).map((trait) => getOrMake(this.#traits, trait, () => new Trait()));
-      for (const trait of traits) trait.number = Math.max(trait.number, number);
-      return { text, number, traits };
+    references.forEach((number, text) => {
+      const digest = digestOf(text);
+      // A bare digest names the image as well: runtimes report `sha256:…` where the reference was `name@sha256:…`.
+      const id = digest ?? text;
+      const isName = digest === null && !isWholeId(text);
+      const hasId = !isName || !text.includes('/');
+      this.#references.push({
+        text,
+        number,
+        id: hasId ? this.#trait(idTrait(id), number) : null,
+        name: isName ? this.#trait(fullReference(text), number) : null,
+      });
     });
+  }
+
+  #trait(text: string, number: number): Trait {
+    const trait = getOrMake(this.#traits, text, newTrait);
+    trait.number = Math.max(trait.number, number);
+    return trait;
   }
 
   /** Holds an image against whole ids, digests and names. */
@@ -78,10 +93,10 @@ class ReferenceIndex implements Meanings {
 
   /** Holds the images against what has met none of them and may yet be the beginning of an id, or mean a tag. */
   meetAgain(images: readonly PlannedImage[]): void {
-    const unmet = this.#references.filter(({ traits }) => !traits.some(({ isListed }) => isListed));
+    const unmet = this.#references.filter(({ id, name }) => id?.isListed !== true && name?.isListed !== true);
     for (const { text } of unmet) this.unknown.add(text);
     this.#meetBeginnings(
-      this.#references.filter(({ text }) => this.#isBeginning(text)),
+      this.#references.filter(({ text, id }) => id?.isListed === false && isBeginning(text)),
       images,
     );
     this.#meetTags(
@@ -90,30 +105,27 @@ class ReferenceIndex implements Meanings {
     );
   }
 
-  /** A whole id is no beginning of another. */
-  #isBeginning(text: string): boolean {
-    return looksLikeId(text) && !isWholeId(text) && this.#traits.get(idTrait(text))?.isListed !== true;
-  }
-
   #meetBeginnings(short: readonly Reference[], images: readonly PlannedImage[]): void {
     if (short.length === 0) return;
     const byBeginning = groupBy(short, ({ text }) => bareId(text).slice(0, SHORTEST_BEGINNING));
     const meet = (id: string, image: string) => {
       const start = id.startsWith(ALGORITHM) ? ALGORITHM.length : 0;
-      for (const { text, number } of byBeginning.get(id.slice(start, start + SHORTEST_BEGINNING)) ?? []) {
+      const alike = byBeginning.get(id.slice(start, start + SHORTEST_BEGINNING));
+      if (alike === undefined) return;
+      for (const { text, number } of alike) {
         if (!id.startsWith(bareId(text), start)) continue;
         this.#mean(image, number);
         this.unknown.delete(text);
       }
     };
+    const meetDigest = (name: string, image: string) => {
+      const digest = digestOf(name);
+      if (digest !== null) meet(digest, image);
+    };
     for (const { id, tags, digests } of images) {
       meet(id, id);
-      for (const names of [tags, digests]) {
-        for (const name of names) {
-          const digest = digestOf(name);
-          if (digest !== null) meet(digest, id);
-        }
-      }
+      for (const tag of tags) meetDigest(tag, id);
+      for (const digest of digests) meetDigest(digest, id);
     }
   }
 
@@ -139,18 +151,19 @@ const SHORTEST_BEGINNING = 12;
 /** So many digits are a whole id, and can be no name. */
 const WHOLE_ID = 64;
 
-function traitsMeantBy(reference: string): readonly string[] {
-  const digest = digestOf(reference);
-  // A bare digest names the image as well: runtimes report `sha256:…` where the reference was `name@sha256:…`.
-  if (digest !== null) return [idTrait(digest)];
-  if (isWholeId(reference)) return [idTrait(reference)];
-  return reference.includes('/') ? [fullReference(reference)] : [fullReference(reference), idTrait(reference)];
-}
-
 /** The form in which ids and digests are compared; an id that looks like a name is one. */
 function idTrait(id: string): string {
   if (id.startsWith(ALGORITHM)) return id;
   return id.includes('/') ? fullReference(id) : `${ALGORITHM}${id}`;
+}
+
+function newTrait(): Trait {
+  return new Trait();
+}
+
+/** Whether a text may be the beginning of an id. A whole id is no beginning of another. */
+function isBeginning(text: string): boolean {
+  return looksLikeId(text) && !isWholeId(text);
 }
 
 function isWholeId(reference: string): boolean {

@@ -1,5 +1,5 @@
 import { compileGlob } from './image-pattern.js';
-import { bareId, fullReference, looksLikeId } from './image-reference.js';
+import { bareId, fullReference, isFull, looksLikeId } from './image-reference.js';
 import type { PlannedImage } from './inventory.js';
 
 /**
@@ -17,28 +17,24 @@ export function compileProtection(patterns: readonly string[]): (image: PlannedI
   };
 }
 
-/** All names of an image, in the form listed and in the full one; and its id, with its algorithm and without. */
-export function namesOf({ id, tags, digests }: PlannedImage): readonly string[] {
-  // An id has no full form: made one it would lie in the library of the default registry.
-  const names = [id, bareId(id)];
-  for (const references of [tags, digests]) {
-    for (const listed of references) {
-      const full = fullReference(listed);
-      names.push(full);
-      if (full !== listed) names.push(listed);
-    }
-  }
-  return names;
+/** All names of an image, in the form listed and in the full one. */
+export function namesOf({ tags, digests }: PlannedImage): readonly string[] {
+  const listed = tags.concat(digests);
+  return listed.every(isFull) ? listed : listed.concat(listed.map(fullReference));
 }
 
-/** Whether one pattern fits an image. See `compileProtection`. */
+/** Whether one pattern fits an image. See `compileProtection`. An id has no full form, and no slash. */
 export function compilePattern(pattern: string): (image: PlannedImage, names: readonly string[]) => boolean {
+  const mayFitIds = !pattern.includes('/');
   if (pattern.includes('*')) {
     const fits = compileGlob(pattern);
-    return (_image, names) => names.some(fits);
+    return ({ id }, names) => names.some(fits) || (mayFitIds && (fits(id) || fits(bareId(id))));
   }
   const full = fullReference(pattern);
   const beginning = looksLikeId(pattern) ? bareId(pattern) : null;
-  return (image, names) =>
-    names.includes(pattern) || names.includes(full) || (beginning !== null && bareId(image.id).startsWith(beginning));
+  return ({ id }, names) =>
+    names.includes(full) ||
+    names.includes(pattern) ||
+    (mayFitIds && (id === pattern || bareId(id) === pattern)) ||
+    (beginning !== null && bareId(id).startsWith(beginning));
 }

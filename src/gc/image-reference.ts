@@ -17,7 +17,7 @@ export function fullReference(reference: string): string {
 }
 
 /** Whether nothing is to be added, as in nearly all that runtimes list; told without making any text. */
-function isFull(reference: string): boolean {
+export function isFull(reference: string): boolean {
   const at = reference.indexOf('@');
   const end = at === -1 ? reference.length : at;
   const slash = reference.indexOf('/');

@@ -34,17 +34,17 @@ export function imagesInUse(
 ): ImageUse {
   // Containers by the hundred name the same image, so each name is looked up once, for the last who gives it.
   const lastUser = new Map<string, number>();
-  const name = (reference: string, user: number) => void (reference !== '' && lastUser.set(reference, user));
   containers.forEach(({ imageId, imageRef, image }, user) => {
     // The user's reference counts too: a tag that moved on still names what the next start will run.
-    name(imageId, user);
-    if (imageRef !== imageId) name(imageRef, user);
-    name(image, user);
+    lastUser.set(imageId, user);
+    if (imageRef !== imageId) lastUser.set(imageRef, user);
+    lastUser.set(image, user);
   });
   wants.volumes.forEach(({ reference }, index) => {
-    name(reference, containers.length + index);
+    lastUser.set(reference, containers.length + index);
   });
-  if (wants.sandboxImage !== null) name(wants.sandboxImage, Number.POSITIVE_INFINITY);
+  if (wants.sandboxImage !== null) lastUser.set(wants.sandboxImage, Number.POSITIVE_INFINITY);
+  lastUser.delete('');
   const { images: used, unknown } = imagesMeantBy(lastUser, images);
   const users = new Map<string, string>();
   for (const [id, user] of used) users.set(id, whyUsed(user, containers, wants));

@@ -102,15 +102,21 @@ function unitsOf<Container extends PlannedContainer>({
     const { pod, name } = container;
     if (pod === null || !isDead(container, now, createdCountsAsDead)) continue;
     if (container.createdAt > now - limits.minAge) continue;
-    const ofPod = getOrMake(byPod, pod.uid, () => new Map<string, Unit<Container>>());
-    const unit = getOrMake(ofPod, name, () => {
-      const made = { podUid: pod.uid, containers: [] };
-      units.push(made);
-      return made;
-    });
-    unit.containers.push(container);
+    const ofPod = getOrMake(byPod, pod.uid, newUnits<Container>);
+    const unit = ofPod.get(name);
+    if (unit !== undefined) {
+      unit.containers.push(container);
+      continue;
+    }
+    const made = { podUid: pod.uid, containers: [container] };
+    ofPod.set(name, made);
+    units.push(made);
   }
   return units;
+}
+
+function newUnits<Container>(): Map<string, Unit<Container>> {
+  return new Map();
 }
 
 interface Split<Container> {
@@ -145,7 +151,12 @@ function beyondTotal<Container extends PlannedContainer>(
 }
 
 function oldestFirst<Container extends PlannedContainer>(containers: readonly Container[]): readonly Container[] {
-  return sorted(containers, (a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+  return sorted(containers, byAge);
+}
+
+function byAge(a: PlannedContainer, b: PlannedContainer): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1;
+  return a.id < b.id ? -1 : 1;
 }
 
 function because<Container>(

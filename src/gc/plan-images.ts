@@ -1,3 +1,4 @@
+import { getOrMake } from '../units/get-or-make.js';
 import { elapsed, type Instant, type Milliseconds } from '../units/units.js';
 import type { ImageTimes } from './image-collection.js';
 import type { ImageUse } from './image-use.js';
@@ -34,9 +35,8 @@ export interface ImagePlanInput {
  * pressure.
  */
 export function planImages(input: ImagePlanInput): readonly JudgedImage[] {
-  const usage = usageTexts(input.now);
-  const old: Recorded[] = [];
-  const young: Recorded[] = [];
+  const old = new UseGroups();
+  const young = new UseGroups();
   const stays: JudgedImage[] = [];
   for (const item of input.images) {
     const forbidden = forbiddance(item, input.use, input.protectedBy);
@@ -45,21 +45,15 @@ export function planImages(input: ImagePlanInput): readonly JudgedImage[] {
       continue;
     }
     const times = input.history.get(item.id);
-    if (!isYoung(times, input)) old.push({ item, times });
-    else if (input.youngLast) young.push({ item, times });
+    if (!isYoung(times, input)) old.add(item, times);
+    else if (input.youngLast) young.add(item, times);
     else stays.push({ item, verdict: tooYoung(input.minAge) });
   }
   return [
-    ...old.sort(leastRecentlyUsed).map(({ item, times }) => goes(item, usage(times))),
-    ...young
-      .sort(leastRecentlyUsed)
-      .map(({ item, times }) => goes(item, `${usage(times)}; below the minimum age, so last`)),
+    ...old.leastRecentlyUsedFirst((times) => usageOf(times, input.now)),
+    ...young.leastRecentlyUsedFirst((times) => `${usageOf(times, input.now)}; below the minimum age, so last`),
     ...stays,
   ];
-}
-
-function goes(item: PlannedImage, why: string): JudgedImage {
-  return { item, verdict: { kind: 'goes', why } };
 }
 
 function tooYoung(minAge: Milliseconds): ImageVerdict {
@@ -84,17 +78,6 @@ function isYoung(times: ImageTimes | undefined, { minAge, now }: ImagePlanInput)
   return times === undefined ? minAge > 0 : elapsed(times.firstDetected, now) < minAge;
 }
 
-/** Says since when images are unused. In order of their use many in a row have the same times, and one text does for them. */
-function usageTexts(now: Instant): (times: ImageTimes | undefined) => string {
-  let last: { readonly times: ImageTimes | undefined; readonly text: string } | null = null;
-  return (times) => {
-    const isSame =
-      last !== null && last.times?.lastUsed === times?.lastUsed && last.times?.firstDetected === times?.firstDetected;
-    if (last === null || !isSame) last = { times, text: usageOf(times, now) };
-    return last.text;
-  };
-}
-
 function usageOf(times: ImageTimes | undefined, now: Instant): string {
   if (times === undefined) return 'unused, seen just now';
   if (times.lastUsed === null) return `unused since first seen ${seconds(times.firstDetected, now)} ago`;
@@ -105,15 +88,45 @@ function seconds(from: Instant, to: Instant): string {
   return `${Math.round(elapsed(from, to) / 1_000)} s`;
 }
 
-interface Recorded {
-  readonly item: PlannedImage;
+/** Images that were used and seen at the same times: detections are few and images many. */
+interface UseGroup {
   readonly times: ImageTimes | undefined;
+  readonly images: PlannedImage[];
 }
 
-function leastRecentlyUsed(a: Recorded, b: Recorded): number {
-  return (
-    (a.times?.lastUsed ?? Number.NEGATIVE_INFINITY) - (b.times?.lastUsed ?? Number.NEGATIVE_INFINITY) ||
-    (a.times?.firstDetected ?? Number.POSITIVE_INFINITY) - (b.times?.firstDetected ?? Number.POSITIVE_INFINITY) ||
-    (a.item.id < b.item.id ? -1 : 1)
-  );
+class UseGroups {
+  /** By last use, then by first sight. */
+  readonly #groups = new Map<number, Map<number, UseGroup>>();
+
+  add(image: PlannedImage, times: ImageTimes | undefined): void {
+    const bySight = getOrMake(this.#groups, times?.lastUsed ?? NEVER, newGroups);
+    const seen = times?.firstDetected ?? JUST_NOW;
+    const group = bySight.get(seen);
+    if (group === undefined) bySight.set(seen, { times, images: [image] });
+    else group.images.push(image);
+  }
+
+  leastRecentlyUsedFirst(whyOf: (times: ImageTimes | undefined) => string): readonly JudgedImage[] {
+    return ascending(this.#groups).flatMap((bySight) =>
+      ascending(bySight).flatMap(({ times, images }) => {
+        const verdict: ImageVerdict = { kind: 'goes', why: whyOf(times) };
+        return images.sort(byId).map((item) => ({ item, verdict }));
+      }),
+    );
+  }
+}
+
+const NEVER = Number.NEGATIVE_INFINITY;
+const JUST_NOW = Number.POSITIVE_INFINITY;
+
+function newGroups(): Map<number, UseGroup> {
+  return new Map();
+}
+
+function ascending<Value>(groups: ReadonlyMap<number, Value>): readonly Value[] {
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
+}
+
+function byId(a: PlannedImage, b: PlannedImage): number {
+  return a.id < b.id ? -1 : 1;
 }

@@ -5,7 +5,9 @@ import type { Standing } from '../eviction/rank.js';
 import { SIGNALS } from '../eviction/signal.js';
 import type { ReclaimStep } from '../eviction/steps.js';
 import { chooseVictim } from '../eviction/victim.js';
-import { imageSubjects } from '../reclaim/image-gc.js';
+import type { JudgedImage } from '../gc/plan-images.js';
+import { imageSubject } from '../reclaim/image-gc.js';
+import type { PlannedRemoval } from '../reclaim/planned-removal.js';
 import { messageOf, toError } from '../reclaim/removal.js';
 import type { ReclaimRun } from '../reclaim/run.js';
 import { rank } from './candidates.js';
@@ -17,8 +19,8 @@ interface PressurePlan {
   /** Of each collector, in order. */
   readonly steps: readonly {
     readonly step: ReclaimStep;
-    /** What would go, in order; or why the collector cannot tell. */
-    readonly subjects: readonly RemovalSubject[] | Error;
+    /** What would go, in order, described while it is told; or why the collector cannot tell. */
+    readonly subjects: Iterable<RemovalSubject> | Error;
   }[];
   /** The pods in the order in which they would go; or why they cannot be listed. */
   readonly ranking: readonly Standing[] | Error;
@@ -48,8 +50,8 @@ export async function* tellPlan(pass: Pass, pressed: Pressed): AsyncGenerator<Ev
       yield* pass.tell({ kind: 'list-failed', at: pass.now(), what, message: messageOf(subjects) });
       continue;
     }
-    planned += subjects.length;
     for (const subject of subjects) {
+      planned += 1;
       yield* pass.tell({ kind: 'would-remove', at: pass.now(), subject, onlyIfNeeded: left <= 0 });
       if (pass.settings.policy.gc.amount === 'until-target') left -= subject.claimed ?? 0;
     }
@@ -68,15 +70,26 @@ export async function* tellPlan(pass: Pass, pressed: Pressed): AsyncGenerator<Ev
 
 /** The collectors work one by one, so they plan one by one: that one cannot ask hides nothing of what the other would do. */
 async function* plan(pass: Pass, pressed: Pressed, run: ReclaimRun): AsyncGenerator<EvictionEvent, PressurePlan> {
+  const { containerGC, imageGC } = pass.deps;
   const steps: PressurePlan['steps'][number][] = [];
-  const containers = new Set<string>();
+  const going = new Set<string>();
   for (const step of pressed.steps) {
-    const subjects = await subjectsOf(step, pass, run).catch(toError);
-    steps.push({ step, subjects });
-    if (step === 'containers' && !(subjects instanceof Error)) for (const { id } of subjects) containers.add(id);
+    switch (step) {
+      case 'containers': {
+        const removals = await containerGC.planUnusedContainers(run).catch(toError);
+        steps.push({ step, subjects: removals instanceof Error ? removals : subjectsOf(removals) });
+        if (!(removals instanceof Error)) for (const { id } of removals) going.add(id);
+        break;
+      }
+      case 'images': {
+        const judged = await imageGC.planUnusedImages(run).catch(toError);
+        steps.push({ step, subjects: judged instanceof Error ? judged : subjectsOfImages(judged) });
+        break;
+      }
+    }
   }
   try {
-    const { standings } = yield* rank(pass, pressed, containers);
+    const { standings } = yield* rank(pass, pressed, going);
     return { steps, ranking: standings };
   } catch (error) {
     return { steps, ranking: toError(error) };
@@ -92,12 +105,10 @@ function availabilityOf({ goals }: Pressed, seen: Observations): Availability {
   );
 }
 
-async function subjectsOf(step: ReclaimStep, pass: Pass, run: ReclaimRun): Promise<readonly RemovalSubject[]> {
-  const { containerGC, imageGC } = pass.deps;
-  switch (step) {
-    case 'containers':
-      return (await containerGC.planUnusedContainers(run)).map((each) => each.subject);
-    case 'images':
-      return imageSubjects(await imageGC.planUnusedImages(run));
-  }
+function* subjectsOf(removals: readonly PlannedRemoval[]): Generator<RemovalSubject> {
+  for (const { subject } of removals) yield subject;
+}
+
+function* subjectsOfImages(judged: readonly JudgedImage[]): Generator<RemovalSubject> {
+  for (const { item, verdict } of judged) if (verdict.kind === 'goes') yield imageSubject(item, verdict.why);
 }

@@ -1,5 +1,5 @@
 import type { EvictionEvent, RemovalSubject } from '../eviction/event.js';
-import type { PodAnswers } from '../gc/inventory.js';
+import type { PlannedSandbox, PodAnswers } from '../gc/inventory.js';
 import { type OwnerScope, withinScope } from '../gc/owner-scope.js';
 import { type ContainerLimits, planContainers } from '../gc/plan-containers.js';
 import { planSandboxes } from '../gc/plan-sandboxes.js';
@@ -10,8 +10,8 @@ import type { ContainerRecord, ContainerStatusRecord, RuntimePort, SandboxRecord
 import { milliseconds } from '../units/units.js';
 import type { BackOff } from './back-off.js';
 import { layerUsage } from './layer-usage.js';
-import { PlannedRemoval, type Remover } from './planned-removal.js';
-import { carryOut, failureOf, messageOf, type PreparedStep, type Removal, toError } from './removal.js';
+import { PlannedRemoval, type PlannedStep, type RemovalWays, type Remover } from './planned-removal.js';
+import { carryOut, failureOf, messageOf, toError } from './removal.js';
 import { addResults, nothingRemoved, type ReclaimRun, type ReclaimStepRun } from './run.js';
 import { bytesGained } from './settle.js';
 
@@ -23,13 +23,13 @@ export interface ContainerGC {
    */
   deleteAllUnusedContainers(run: ReclaimRun): ReclaimStepRun;
   /** What it would remove, in order. Changes nothing. */
-  planUnusedContainers(run: ReclaimRun): Promise<readonly Removal[]>;
+  planUnusedContainers(run: ReclaimRun): Promise<readonly PlannedRemoval[]>;
 }
 
 /** What would go and how, made ready to be shown or carried out. */
 export interface PreparedContainers {
-  readonly containers: PreparedStep;
-  readonly sandboxes: PreparedStep;
+  readonly containers: PlannedStep;
+  readonly sandboxes: PlannedStep;
   /** What was listed for it. */
   readonly listed: {
     readonly containers: readonly ContainerRecord[];
@@ -115,15 +115,29 @@ async function plan(deps: ContainerGcDeps, run: ReclaimRun): Promise<PreparedCon
   const sandboxPlan = withinScope(scope, planSandboxes(sandboxes, staying, answers, true)).filter(
     ({ item }) => !isResting(item.id),
   );
-  const removeContainer = containerRemover(deps, run);
-  const removeSandbox = sandboxRemover(runtime);
+  const containerWays: RemovalWays<ContainerRecord> = {
+    describe: (item, reason) => ({
+      what: 'container',
+      id: item.id,
+      label: containerLabel(item),
+      reason,
+      claimed: sizes.get(item.id)?.writableLayer?.used ?? null,
+    }),
+    remove: containerRemover(deps, run),
+  };
+  const sandboxWays: RemovalWays<PlannedSandbox> = {
+    describe: ({ id, pod }, reason) => ({
+      what: 'sandbox',
+      id,
+      label: `${pod.namespace}/${pod.name}`,
+      reason,
+      claimed: null,
+    }),
+    remove: sandboxRemover(runtime),
+  };
   return {
     containers: {
-      removals: plannedContainers.map(({ item, why }) => {
-        const claimed = sizes.get(item.id)?.writableLayer?.used ?? null;
-        const subject = { what: 'container', id: item.id, label: containerLabel(item), reason: why, claimed } as const;
-        return new PlannedRemoval(subject, removeContainer);
-      }),
+      removals: plannedContainers.map(({ item, why }) => new PlannedRemoval(item, why, containerWays)),
       manner: {
         spaceComes: 'late',
         bytesPerClaimed: 1,
@@ -132,10 +146,7 @@ async function plan(deps: ContainerGcDeps, run: ReclaimRun): Promise<PreparedCon
       },
     },
     sandboxes: {
-      removals: sandboxPlan.map(({ item, why }) => {
-        const label = `${item.pod.namespace}/${item.pod.name}`;
-        return new PlannedRemoval({ what: 'sandbox', id: item.id, label, reason: why, claimed: null }, removeSandbox);
-      }),
+      removals: sandboxPlan.map(({ item, why }) => new PlannedRemoval(item, why, sandboxWays)),
       manner: { spaceComes: 'at-once', bytesPerClaimed: 1, recheck: () => sandboxUsers(deps, run) },
     },
     listed: { containers, sandboxes, pods },

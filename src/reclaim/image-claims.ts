@@ -40,9 +40,9 @@ export class ImageClaims {
       const id = this.#resolved.get(reference) ?? null;
       return id === null ? [] : [[id, `used by container ${container.slice(0, 13)}`]];
     });
-    const users = new Map([...wantedBy(wanted, images), ...byReference, ...use.users]);
+    const others = [...wantedBy(wanted, images), ...byReference];
     return {
-      users,
+      users: others.length === 0 ? use.users : new Map([...others, ...use.users]),
       unresolved: use.unresolved.filter(({ reference }) => (this.#resolved.get(reference) ?? null) === null),
     };
   }
@@ -62,8 +62,9 @@ export class ImageClaims {
     const references = new Set(unresolved.map((each) => each.reference));
     for (const reference of this.#resolved.keys()) if (!references.has(reference)) this.#resolved.delete(reference);
     if (references.size === 0) return;
-    if (images.some(({ id }) => !this.#listed.has(id))) this.#resolved.clear();
-    this.#listed = new Set(images.map((each) => each.id));
+    const areNew = images.some(({ id }) => !this.#listed.has(id));
+    if (areNew) this.#resolved.clear();
+    if (areNew || images.length !== this.#listed.size) this.#listed = new Set(images.map((each) => each.id));
     const unasked = [...references].filter((each) => !this.#resolved.has(each));
     await forEachBounded(unasked, CONCURRENCY, async (reference) => {
       const found = await this.#deps.runtime.imageStatus(reference, signal).catch(toError);

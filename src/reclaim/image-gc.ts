@@ -14,7 +14,7 @@ import { askEveryContainer } from './image-mounts.js';
 import { firstSeenIn, ImageProtector, namesOnly } from './image-protector.js';
 import { usersBeside } from './image-users.js';
 import { createImageVolumes, type MountedImages } from './image-volumes.js';
-import { PlannedRemoval, type Remover } from './planned-removal.js';
+import { PlannedRemoval, type RemovalWays } from './planned-removal.js';
 import { carryOut, failureOf, messageOf, type PreparedStep, type RemovalManner, toError } from './removal.js';
 import type { ReturnedImages } from './returned-images.js';
 import { nothingRemoved, type ReclaimRun, type ReclaimStepRun } from './run.js';
@@ -173,12 +173,17 @@ export function createImageGC(deps: ImageGcDeps): ImageGC & ImagePlanner {
   }
 
   function stepFor(judged: readonly JudgedImage[], inventory: Inventory): PreparedStep {
-    const remove: Remover = async ({ id }, signal) => {
-      await runtime.removeImage(id, signal);
-      return { kind: 'removed' };
+    const ways: RemovalWays<PlannedImage> = {
+      describe: imageSubject,
+      async remove({ id }, signal) {
+        await runtime.removeImage(id, signal);
+        return { kind: 'removed' };
+      },
     };
     return {
-      removals: imageSubjects(judged).map((subject) => new PlannedRemoval(subject, remove)),
+      removals: judged.flatMap(({ item, verdict }) =>
+        verdict.kind === 'goes' ? [new PlannedRemoval(item, verdict.why, ways)] : [],
+      ),
       manner: {
         spaceComes: 'at-once',
         bytesPerClaimed: BYTES_PER_LISTED_BYTE,
@@ -262,12 +267,9 @@ function ownCollector(deps: ImageGcDeps, protector: ImageProtector): ImageCollec
   });
 }
 
-/** The images of a plan that go, as the subjects of removals, in order. */
-export function imageSubjects(judged: readonly JudgedImage[]): readonly RemovalSubject[] {
-  return judged.flatMap(({ item, verdict }) => {
-    if (verdict.kind === 'stays') return [];
-    return [{ what: 'image', id: item.id, label: imageLabel(item), reason: verdict.why, claimed: item.size }];
-  });
+/** An image as the subject of a removal. */
+export function imageSubject(image: PlannedImage, reason: string): RemovalSubject {
+  return { what: 'image', id: image.id, label: imageLabel(image), reason, claimed: image.size };
 }
 
 /** The images that only the operator's rules keep. */

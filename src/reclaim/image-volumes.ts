@@ -27,16 +27,23 @@ export function createImageVolumes(runtime: Pick<RuntimePort, 'containerStatus'>
   const known = new Map<string, readonly string[]>();
   return {
     async of(containers, signal, listed = containers) {
-      const unasked = containers.filter(({ id }) => !known.has(id));
-      await forEachBounded(unasked, CONCURRENCY, async ({ id }) => {
+      const mounted: MountedImages[number][] = [];
+      const unasked: string[] = [];
+      const add = (container: string, references: readonly string[]) => {
+        if (references.length > 0) mounted.push(...references.map((reference) => ({ container, reference })));
+      };
+      for (const { id } of containers) {
+        const references = known.get(id);
+        if (references === undefined) unasked.push(id);
+        else add(id, references);
+      }
+      await forEachBounded(unasked, CONCURRENCY, async (id) => {
         const status = await runtime.containerStatus(id, signal);
-        known.set(id, status?.imageVolumes ?? []);
+        const references = status?.imageVolumes ?? [];
+        known.set(id, references);
+        add(id, references);
       });
       if (known.size > listed.length) keepOnly(known, listed);
-      const mounted: MountedImages[number][] = [];
-      for (const { id } of containers) {
-        for (const reference of known.get(id) ?? []) mounted.push({ container: id, reference });
-      }
       return mounted;
     },
   };

@@ -7,7 +7,6 @@ import type { PodsPort } from '../ports/pods.js';
 import type { RuntimePort } from '../ports/runtime.js';
 import type { Bytes, Count, Instant } from '../units/units.js';
 import { forEachBounded } from './image-volumes.js';
-import { PlannedRemoval } from './planned-removal.js';
 import type { PreparedStep } from './removal.js';
 
 /** What finding log directories of nobody needs from the world. */
@@ -75,10 +74,13 @@ export async function prepareOrphanLogs(deps: OrphanLogsDeps, signal: AbortSigna
       if (!goes) return [];
       const subject = { what: 'pod-logs', id: path, label: name, reason: why, claimed: bytes } as const;
       return [
-        new PlannedRemoval(subject, async () => {
-          await files.removeTree(podLogsDir, name);
-          return { kind: 'removed' };
-        }),
+        {
+          subject,
+          async carryOut() {
+            await files.removeTree(podLogsDir, name);
+            return { kind: 'removed' };
+          },
+        },
       ];
     }),
     manner: {

@@ -1,20 +1,44 @@
 import type { RemovalSubject } from '../eviction/event.js';
-import type { Removal, Removed } from './removal.js';
+import type { PreparedStep, Removal, Removed } from './removal.js';
 
 /** Removes what a subject names. Rejects when the outside fails. */
 export type Remover = (subject: RemovalSubject, signal: AbortSignal) => Promise<Removed>;
 
-/** A removal of which the subject tells all: thousands are planned for the few that are carried out, so it holds nothing else. */
-export class PlannedRemoval implements Removal {
-  readonly subject: RemovalSubject;
-  readonly #remove: Remover;
+/** What all removals of one plan have in common. */
+export interface RemovalWays<Item> {
+  describe(item: Item, why: string): RemovalSubject;
+  readonly remove: Remover;
+}
 
-  constructor(subject: RemovalSubject, remove: Remover) {
-    this.subject = subject;
-    this.#remove = remove;
+/** A removal whose subject is made when somebody asks: thousands are planned for the few that are carried out. */
+export class PlannedRemoval<Item extends { readonly id: string } = { readonly id: string }> implements Removal {
+  readonly #item: Item;
+  readonly #why: string;
+  readonly #ways: RemovalWays<Item>;
+  #subject: RemovalSubject | null = null;
+
+  constructor(item: Item, why: string, ways: RemovalWays<Item>) {
+    this.#item = item;
+    this.#why = why;
+    this.#ways = ways;
+  }
+
+  /** Of what goes. */
+  get id(): string {
+    return this.#item.id;
+  }
+
+  get subject(): RemovalSubject {
+    this.#subject ??= this.#ways.describe(this.#item, this.#why);
+    return this.#subject;
   }
 
   carryOut(signal: AbortSignal): Promise<Removed> {
-    return this.#remove(this.subject, signal);
+    return this.#ways.remove(this.subject, signal);
   }
+}
+
+/** A step of such removals. */
+export interface PlannedStep extends PreparedStep {
+  readonly removals: readonly PlannedRemoval[];
 }

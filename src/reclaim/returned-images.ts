@@ -16,15 +16,15 @@ export interface Returned {
 
 /**
  * Breaks the circle of an image that is removed for space, pulled again, and removed again: pulled again within minutes it is kept
- * for an hour. `earlier` tells the removals of an earlier life of the process.
+ * for an hour. `earlier` tells the removals of an earlier life of the process; null = none is known.
  */
 export class ReturnedImages {
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #earlier: () => Pick<ReadonlyMap<string, Instant>, 'get'>;
+  readonly #earlier: () => Pick<ReadonlyMap<string, Instant>, 'get'> | null;
   readonly #removed = new Map<string, Instant>();
   #told: ReadonlySet<string> = new Set();
 
-  constructor(clock: Pick<Clock, 'now'>, earlier: () => Pick<ReadonlyMap<string, Instant>, 'get'> = () => new Map()) {
+  constructor(clock: Pick<Clock, 'now'>, earlier: () => Pick<ReadonlyMap<string, Instant>, 'get'> | null = () => null) {
     this.#clock = clock;
     this.#earlier = earlier;
   }
@@ -55,6 +55,6 @@ export class ReturnedImages {
   }
 
   #removedAt(id: string): Instant | null {
-    return this.#removed.get(id) ?? this.#earlier().get(id) ?? null;
+    return this.#removed.get(id) ?? this.#earlier()?.get(id) ?? null;
   }
 }

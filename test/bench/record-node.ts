@@ -1,22 +1,13 @@
 import { criPods } from '../../src/adapters/pods/cri-pods.js';
-import { LineBook } from '../../src/eviction/evaluate.js';
+import { loadSettings } from '../../src/config/load.js';
+import { composeNode } from '../../src/daemon/compose.js';
 import type { EvictionEvent } from '../../src/eviction/event.js';
-import { POLICIES } from '../../src/eviction/policy.js';
-import { INITIAL_STATE } from '../../src/eviction/state.js';
-import { runPass } from '../../src/manager/cycle.js';
-import { Kills } from '../../src/manager/kills.js';
-import { createLooker } from '../../src/manager/look.js';
-import type { CycleDeps } from '../../src/manager/pass.js';
 import type { FilesPort } from '../../src/ports/files.js';
+import type { LogFilesPort } from '../../src/ports/log-files.js';
 import type { MountsPort } from '../../src/ports/mounts.js';
 import type { NodeStatsPort } from '../../src/ports/node-stats.js';
 import type { RuntimePort } from '../../src/ports/runtime.js';
-import { createContainerGC } from '../../src/reclaim/container-gc.js';
-import { createImageGC } from '../../src/reclaim/image-gc.js';
-import { LateSpace } from '../../src/reclaim/late-space.js';
-import { measurePods } from '../../src/reclaim/pod-usage.js';
-import { bytes, count, type Instant, instant, milliseconds } from '../../src/units/units.js';
-import { threshold } from '../fakes/builders.js';
+import { bytes, count, type Instant, instant } from '../../src/units/units.js';
 import { VirtualClock } from '../fakes/virtual-clock.js';
 import { MADE_UNTIL, type NodeRecords } from './node-records.js';
 
@@ -30,83 +21,51 @@ export interface RecordNode {
 }
 
 const GIB = 2 ** 30;
-const DIRECTORIES = { podLogsDir: '/var/log/pods', podVolumesDir: '/var/lib/kubelet/pods' };
-/** Dead containers in all that stay: so few that all rules have something to do. */
-const MAX_CONTAINERS = 1_000;
 const PAUSE_MS = 100;
+/** So few dead containers stay that all rules have something to do; the other limits stay as they are by default. */
+const SETTINGS = `
+evictionHard:
+  nodefs.available: 10%
+  nodefs.inodesFree: 5%
+  imagefs.available: 15%
+  memory.available: 100Mi
+containerGC: { minAge: 0s, maxPerPodContainer: 1, maxContainers: 1000 }
+imageMinimumGCAge: 0s
+sandboxImage: registry.k8s.io/pause:3.10
+protectedImages: [registry.k8s.io/*, '*/team-7/*', registry.example.org/team-9/app-9:1.2]
+protectedNamespaces: [kube-system, team-3]
+`;
 
-/** A node of one disk that is nearly full, in the profile reclaimd. */
+/** A node of one disk that is nearly full, in the profile reclaimd, composed as the daemon composes it. */
 export function recordNode(): RecordNode {
+  const loaded = loadSettings({ file: { path: 'bench.yaml', text: SETTINGS } });
+  if (loaded.kind === 'refused') {
+    const said = loaded.problems.map(({ message }) => message).join('; ');
+    throw new Error(`Cannot measure passes as their settings must be good: ${said}`);
+  }
   const clock = new VirtualClock(MADE_UNTIL + 60_000);
   let listed: NodeRecords = { containers: [], sandboxes: [], images: [], usage: [] };
-  const runtime = runtimeOf(() => listed);
-  const pods = criPods();
-  const settings = {
-    thresholds: [
-      threshold('nodefs.available', '10%'),
-      threshold('nodefs.inodesFree', '5%'),
-      threshold('imagefs.available', '15%'),
-      threshold('memory.available', '100Mi'),
-    ],
-    transitionPeriod: milliseconds(300_000),
-    policy: POLICIES.reclaimd,
-    lines: new LineBook(),
-  };
-  const deps: CycleDeps = {
+  const { manager } = composeNode(loaded.settings, {
     clock,
-    runtime,
-    pods,
-    looker: createLooker({
-      mounts: mountsAt(() => clock.now()),
-      nodeStats: statsAt(() => clock.now()),
-      runtime,
-      clock,
-      rootDir: '/var/lib/kubelet',
-    }),
-    containerGC: createContainerGC({
-      runtime,
-      pods,
-      files: FILES,
-      clock,
-      limits: { minAge: milliseconds(0), maxPerPodContainer: 1, maxContainers: MAX_CONTAINERS },
-      ...DIRECTORIES,
-    }),
-    imageGC: createImageGC({
-      runtime,
-      clock,
-      minAge: milliseconds(0),
-      sandboxImage: 'registry.k8s.io/pause:3.10',
-      protectedImages: ['registry.k8s.io/*', '*/team-7/*', 'registry.example.org/team-9/app-9:1.2'],
-    }),
-    killPod: () => {
-      throw new Error('Cannot end a pod as the node is made of records');
-    },
-    measurePods: (active, signal, layout, abort) =>
-      measurePods({ runtime, files: FILES, clock, ...DIRECTORIES }, active, signal, layout, abort),
-    kills: new Kills(),
-    late: new LateSpace(),
-    settingsFor: () => settings,
-    protectedNamespaces: ['kube-system', 'team-3'],
-    maxPodGrace: null,
-    evictionOff: () => null,
-  };
-  let state = INITIAL_STATE;
+    runtime: runtimeOf(() => listed),
+    pods: criPods(),
+    mounts: mountsAt(() => clock.now()),
+    nodeStats: statsAt(() => clock.now()),
+    files: FILES,
+    logFiles: LOG_FILES,
+    kubeletRuns: () => false,
+  });
   return {
     async pass(records, whenPlanned) {
       listed = records;
       clock.skip(PAUSE_MS);
       const events: EvictionEvent[] = [];
-      const running = runPass(deps, state, 'dry-run', new AbortController().signal);
-      for (;;) {
-        const next = await running.next();
-        if (next.done === true) {
-          state = next.value;
-          return events;
-        }
+      for await (const event of manager.once('dry-run')) {
         // A dry run makes the whole plan, the ranking with it, and then tells it, one event for each container and image.
-        if (next.value.kind === 'would-remove' && events.at(-1)?.kind !== 'would-remove') whenPlanned();
-        events.push(next.value);
+        if (event.kind === 'would-remove' && events.at(-1)?.kind !== 'would-remove') whenPlanned();
+        events.push(event);
       }
+      return events;
     },
   };
 }
@@ -147,6 +106,14 @@ const FILES: FilesPort = {
   usage: async (path) => ({ bytes: bytes(path.length << 20), inodes: count(path.length), complete: true }),
   removeTree: refuse,
   removeLogs: refuse,
+};
+
+const LOG_FILES: LogFilesPort = {
+  list: async () => null,
+  size: async () => null,
+  rename: refuse,
+  remove: refuse,
+  compress: refuse,
 };
 
 function refuse(): Promise<never> {

@@ -98,5 +98,6 @@ function byAttempt(a: SandboxRecord, b: SandboxRecord): number {
 
 /** Attempts count per container name, so that only the time orders all containers of a pod. */
 function byCreation(a: ContainerRecord, b: ContainerRecord): number {
-  return b.createdAt - a.createdAt || b.attempt - a.attempt;
+  if (a.createdAt !== b.createdAt) return a.createdAt > b.createdAt ? -1 : 1;
+  return b.attempt - a.attempt;
 }
