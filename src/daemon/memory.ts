@@ -26,7 +26,7 @@ export function storedMemory(
     // The instance lock is one of the runtime: two daemons on two runtimes may be given one file.
     const lock = await acquireInstanceLock(stateFile, thisInstance());
     if (lock.kind === 'acquired') {
-      release = lock.release;
+      release = () => lock.release();
       return null;
     }
     const by = lock.by === null ? 'another one' : `process ${lock.by.pid}, since ${lock.by.startedAt}`;
