@@ -7,8 +7,9 @@ import type { Effort, Row, RowResult } from '../row.js';
 import { digits, range, summarise } from '../statistics.js';
 
 /**
- * What a pass costs once the lists are decoded: look, judge, plan all that would go and rank all pods, by the real passes and
- * collectors over records in memory, in fresh processes with the service's flags.
+ * What a pass costs once the lists are decoded: look, judge, plan all that would go and rank all pods, in the node that the daemon
+ * composes, over records in memory, in fresh processes with the service's flags. It is a dry run up to the moment at which its plan
+ * stands; that it is told afterwards, one event for each container and image, is not measured.
  */
 export const passRow: Row = {
   name: 'pass',
@@ -55,6 +56,7 @@ async function measurePasses({ isQuick, say }: Effort): Promise<RowResult> {
     ],
     notes: [
       `records were new for each pass, as decoding makes them; a pass would have removed ${node.wouldRemove} (${large.wouldRemove}) and evicted one pod`,
+      `median of later passes, since those of a daemon repeat; the first of the process cost ${digits(node.firstMs)} ms (${digits(large.firstMs)} ms), most of it compiling`,
       'mounts of containers are asked once in their lives, so none in the passes measured',
     ],
   };
