@@ -31,6 +31,7 @@ import { createContainerGC } from '../reclaim/container-gc.js';
 import { createImageGC } from '../reclaim/image-gc.js';
 import { createKillPodNow } from '../reclaim/kill-pod-now.js';
 import { Notices } from '../reclaim/notices.js';
+import { withOrphanLogs } from '../reclaim/orphan-logs-gc.js';
 import { Pace } from '../reclaim/pace.js';
 import { createPodMeter } from '../reclaim/pod-meter.js';
 import { measurePodStorage } from '../reclaim/pod-storage.js';
@@ -47,7 +48,7 @@ import {
 import { admissionGuard } from './guard.js';
 import type { KubeletWatch } from './kubelet-watch.js';
 import { memoryNotifiers } from './memory-notifiers.js';
-import { planningDeps } from './planning.js';
+import { orphanLogs, planningDeps } from './planning.js';
 
 /** The world that a node is made over: the real one, or one in memory. */
 export interface NodePorts {
@@ -175,7 +176,17 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
   );
   const deathHints = new DeathHints();
   const { containerGC: limits, ownerScope } = settings;
-  const containerGC = createContainerGC({ runtime, pods, files, clock, limits, podLogsDir, ownerScope, ...resting });
+  const containerPlanner = createContainerGC({
+    runtime,
+    pods,
+    files,
+    clock,
+    limits,
+    podLogsDir,
+    ownerScope,
+    ...resting,
+  });
+  const prepareLogs = orphanLogs({ ...ports, runtime }, settings);
   const deps: ManagerDeps = {
     ...warned,
     clock,
@@ -185,7 +196,7 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
     imageGC,
     policy,
     looker,
-    containerGC,
+    containerGC: withOrphanLogs(containerPlanner, prepareLogs, clock),
     killPod: aroundKill(
       createKillPodNow({
         runtime,
@@ -223,7 +234,7 @@ export function composeNode(settings: Settings, ports: NodePorts): ComposedNode 
   const collectingDeps = { ...ports, runtime, settings, policy, imageCollector, deathHints, ...resting, ...warned };
   return {
     manager,
-    planning: planningDeps(deps, ports, settings, { containerPlanner: containerGC, imagePlanner: imageGC, arrivals }),
+    planning: planningDeps(deps, ports, settings, { containerPlanner, imagePlanner: imageGC, arrivals, prepareLogs }),
     guard: admissionGuard(settings, { looker, clock }),
     notifiers: notifiers.map(({ description }) => description),
     afterCollection,

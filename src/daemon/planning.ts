@@ -16,19 +16,27 @@ interface PlanningPorts extends Omit<OrphanLogsDeps, 'logFiles' | 'podLogsDir' |
   readonly imageConfigs?: ImageConfigsPort;
 }
 
+/** Finds log directories of nobody, for collecting under pressure and for planning by hand. */
+export function orphanLogs(
+  ports: PlanningPorts,
+  { podLogsDir, ownerScope }: Pick<Settings, 'podLogsDir' | 'ownerScope'>,
+): PlanningDeps['prepareLogs'] {
+  const { changeTimes } = ports;
+  const logFiles = {
+    list: (path: string) => ports.logFiles.list(path),
+    changedAt: async (path: string) => (await changeTimes?.changedAt(path)) ?? null,
+  };
+  return (abort) => prepareOrphanLogs({ ...ports, logFiles, podLogsDir, ownerScope }, abort);
+}
+
 /** What removals are planned by hand with: what a pass has, the planners themselves, and what tells sizes. */
 export function planningDeps(
   deps: ManagerDeps,
   ports: PlanningPorts,
-  settings: Pick<Settings, 'podLogsDir' | 'ownerScope' | 'containerGC'>,
-  planners: Pick<PlanningDeps, 'containerPlanner' | 'imagePlanner' | 'arrivals'>,
+  settings: Pick<Settings, 'ownerScope' | 'containerGC'>,
+  planners: Pick<PlanningDeps, 'containerPlanner' | 'imagePlanner' | 'arrivals' | 'prepareLogs'>,
 ): PlanningDeps {
-  const { podLogsDir, ownerScope, containerGC: limits } = settings;
-  const { changeTimes, logFiles } = ports;
-  const times = {
-    list: (path: string) => logFiles.list(path),
-    changedAt: async (path: string) => (await changeTimes?.changedAt(path)) ?? null,
-  };
+  const { ownerScope, containerGC: limits } = settings;
   return {
     ...deps,
     ...planners,
@@ -36,8 +44,7 @@ export function planningDeps(
     late: new LateSpace(),
     // Nobody is ended by hand.
     kills: new Kills(),
-    prepareLogs: (abort) => prepareOrphanLogs({ ...ports, logFiles: times, podLogsDir, ownerScope }, abort),
-    logFiles,
+    logFiles: ports.logFiles,
     imageContent: ports.imageContent ?? null,
     imageConfigs: ports.imageConfigs ?? null,
     limits,

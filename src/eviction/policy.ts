@@ -88,6 +88,8 @@ export interface Policy {
     readonly asksForSpace: boolean;
     /** Whether unfinished starts (state `created`) count as dead at any age. */
     readonly createdCountsAsDead: boolean;
+    /** What becomes of log directories of nobody under pressure. */
+    readonly orphanLogs: 'kept' | 'removed';
     /** What the operator's program after image collection is told. */
     readonly afterCollection: 'looked-at-and-kept' | 'left-on-node';
     /** How the collector from before CRI runs where it is asked for: to the letter, or sparing what is not sure to be dead. */
@@ -145,6 +147,7 @@ export const POLICIES = {
       waitsForSpace: false,
       asksForSpace: false,
       createdCountsAsDead: true,
+      orphanLogs: 'kept',
       afterCollection: 'looked-at-and-kept',
       dockerEra: 'as-it-was',
     },
@@ -194,6 +197,7 @@ export const POLICIES = {
       waitsForSpace: true,
       asksForSpace: true,
       createdCountsAsDead: false,
+      orphanLogs: 'removed',
       afterCollection: 'left-on-node',
       dockerEra: 'careful',
     },

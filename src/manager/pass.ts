@@ -252,6 +252,7 @@ export class Pass {
       ...(pace === null ? {} : { pace }),
       releaseBallast: () => releaseFor(this, filesystem, 'removal-failed'),
       signal: this.abort,
+      logsHere: filesystem !== null && deviceUnder(filesystem, this.layout) === deviceUnder('nodefs', this.layout),
       look: async () => (filesystem === null ? {} : availabilityOf(filesystem, goals, await looker.lookAt(filesystem))),
     };
   }

@@ -7,7 +7,7 @@ import type { PodsPort } from '../ports/pods.js';
 import type { RuntimePort } from '../ports/runtime.js';
 import type { Bytes, Count, Instant } from '../units/units.js';
 import { forEachBounded } from './image-volumes.js';
-import type { PreparedStep } from './removal.js';
+import { PlannedRemoval, type PlannedStep, type RemovalWays } from './planned-removal.js';
 
 /** What finding log directories of nobody needs from the world. */
 export interface OrphanLogsDeps {
@@ -31,7 +31,7 @@ export interface OrphanLogs extends JudgedLogs {
 }
 
 /** Log directories of nobody, made ready to be shown or removed. */
-export interface PreparedLogs extends PreparedStep {
+export interface PreparedLogs extends PlannedStep {
   readonly judged: readonly OrphanLogs[];
 }
 
@@ -68,21 +68,18 @@ export async function prepareOrphanLogs(deps: OrphanLogsDeps, signal: AbortSigna
     const { changedAt = null, bytes = null, inodes = null } = facts.get(each.name) ?? {};
     return { ...each, path: `${podLogsDir}/${each.name}`, bytes, inodes, changedAt };
   });
+  const ways: RemovalWays<OrphanLogs & { readonly id: string }> = {
+    describe: ({ id, name, bytes }, reason) => ({ what: 'pod-logs', id, label: name, reason, claimed: bytes }),
+    async remove({ label }) {
+      await files.removeTree(podLogsDir, label);
+      return { kind: 'removed' };
+    },
+  };
   return {
     judged,
-    removals: judged.flatMap(({ goes, name, path, why, bytes }) => {
-      if (!goes) return [];
-      const subject = { what: 'pod-logs', id: path, label: name, reason: why, claimed: bytes } as const;
-      return [
-        {
-          subject,
-          async carryOut() {
-            await files.removeTree(podLogsDir, name);
-            return { kind: 'removed' };
-          },
-        },
-      ];
-    }),
+    removals: judged
+      .filter((each) => each.goes)
+      .map((each) => new PlannedRemoval({ ...each, id: each.path }, each.why, ways)),
     manner: {
       spaceComes: 'at-once',
       bytesPerClaimed: 1,

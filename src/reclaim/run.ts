@@ -23,6 +23,8 @@ export interface ReclaimRun {
   /** Slows removals down while disks or the runtime suffer; absent = always as many at a time as the policy says. */
   readonly pace?: Pace;
   readonly signal: AbortSignal;
+  /** Whether the pods' logs lie on the disk that is short; absent = not. */
+  readonly logsHere?: boolean;
 }
 
 /** What one collector did. */

@@ -108,7 +108,8 @@ export function contentOf(world: FakeWorld): ImageContent {
   };
 }
 
-function childrenOf(world: FakeWorld, directory: string): readonly string[] {
+/** The names in a directory of logs. */
+export function childrenOf(world: FakeWorld, directory: string): readonly string[] {
   const prefix = `${directory}/`;
   const below = [...world.logs.keys()].filter((path) => path.startsWith(prefix));
   return [...new Set(below.map((path) => path.slice(prefix.length).split('/')[0] ?? ''))];
