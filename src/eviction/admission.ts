@@ -6,6 +6,8 @@ import { type PodStation, whyCritical } from './victim.js';
 
 /** A pod that is about to start here. */
 export interface Newcomer extends PodStation {
+  /** Who makes it, as `Kind/name`; absent = nobody says. */
+  readonly owner?: string;
   readonly spec: PodSpec;
 }
 

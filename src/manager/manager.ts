@@ -1,4 +1,4 @@
-import { defer, from, type Observable } from 'rxjs';
+import { defer, from, type Observable, Subject } from 'rxjs';
 import { type AdmissionAnswer, admit, admitUnseen, type Newcomer } from '../eviction/admission.js';
 import type { EvictionSettings } from '../eviction/assess.js';
 import { type CadenceSettings, pauseBeforeNextLook } from '../eviction/cadence.js';
@@ -6,6 +6,7 @@ import { deriveContainerfs, thresholdsOfFirstPass } from '../eviction/containerf
 import { LineBook } from '../eviction/evaluate.js';
 import type { EvictionEvent } from '../eviction/event.js';
 import type { Policy } from '../eviction/policy.js';
+import { Refusals } from '../eviction/refusals.js';
 import { type EvictionState, INITIAL_STATE } from '../eviction/state.js';
 import type { Threshold } from '../eviction/threshold.js';
 import type { RuntimeEvent } from '../ports/runtime.js';
@@ -36,6 +37,8 @@ export interface ManagerDeps extends Omit<CycleDeps, 'settingsFor' | 'late' | 'k
 /** The eviction manager: one entrance, one pass at a time. */
 export interface Manager {
   readonly events$: Observable<EvictionEvent>;
+  /** What is told of questions from outside, such as refused pods; part of `events$` too. */
+  readonly asked$: Observable<EvictionEvent>;
   readonly state: EvictionState;
   /** Asks for a pass now. */
   wake(): void;
@@ -82,11 +85,21 @@ export function createManager(deps: ManagerDeps): Manager {
     state = sole.state;
   }
 
+  const refusals = new Refusals();
+  const asked$ = new Subject<EvictionEvent>();
+
+  function tellRefusal(pod: Newcomer, answer: AdmissionAnswer): void {
+    if (answer.admitted || deps.policy.eviction.announces !== 'deeds') return;
+    const at = deps.clock.now();
+    const warning = refusals.refused(pod.owner ?? 'pods without an owner', answer.conditions, at);
+    if (warning !== null) asked$.next({ kind: 'warning', at, warning });
+  }
+
   const pipeline = createPipeline({
     pass: () => pass('act', false),
     pause: () =>
       pauseBeforeNextLook(state, settingsFor(state.layout ?? LAYOUT_UNTIL_TOLD, state.layoutQuirk), deps.cadence),
-    beside: [defer(() => from(watchRuntime(deps, abort.signal)))],
+    beside: [defer(() => from(watchRuntime(deps, abort.signal))), asked$],
   });
   return {
     events$: pipeline.events$,
@@ -100,10 +113,13 @@ export function createManager(deps: ManagerDeps): Manager {
       abort.abort();
       pipeline.stop();
     },
-    admit: (pod) =>
-      state.lookedAt === null && deps.policy.eviction.beforeFirstLook === 'not-yet'
-        ? admitUnseen(state.conditions)
-        : admit(pod, state.conditions),
+    asked$,
+    admit(pod) {
+      const isUnseen = state.lookedAt === null && deps.policy.eviction.beforeFirstLook === 'not-yet';
+      const answer = isUnseen ? admitUnseen(state.conditions) : admit(pod, state.conditions);
+      tellRefusal(pod, answer);
+      return answer;
+    },
     look,
     once: (mode) => pass(mode, true),
     settle,

@@ -80,6 +80,10 @@ export class Process {
     const logger = pino({ level: 'debug', base: null }, { write: (line: string) => this.#read(line) });
     this.#hear = createEventLog(logger);
     this.#hearGc = createGcEventLog(logger);
+    this.#node.manager.asked$.subscribe((event) => {
+      this.told.events.push(event);
+      this.#hear(event);
+    });
   }
 
   get state(): EvictionState {
@@ -111,7 +115,11 @@ export class Process {
   }
 
   admit(pod: AdmittedPodItem): AdmissionAnswer {
-    return this.#node.manager.admit({ ...stationOf(pod), spec: specOf(pod, this.world) });
+    return this.#node.manager.admit({
+      ...stationOf(pod),
+      spec: specOf(pod, this.world),
+      ...(pod.owner === undefined ? {} : { owner: pod.owner }),
+    });
   }
 
   /** Ends without a warning: nothing of it goes on. */
