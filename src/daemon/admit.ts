@@ -20,8 +20,8 @@ export interface AdmissionVerdict {
 }
 
 /**
- * Looks once and judges a pod by what it saw. A condition that only a daemon remembers, since its cause is gone and its transition
- * period is not, is not seen. Throws a `PortError` when there is no runtime to ask: nothing is known of the images' disk then.
+ * Looks once and judges a pod by what it saw, and by what the daemon has saved: a condition whose cause is gone and whose transition
+ * period is not holds here too. Throws a `PortError` when there is no runtime to ask: nothing is known of the images' disk then.
  */
 export async function admitOnce(
   settings: Settings,
@@ -32,7 +32,11 @@ export async function admitOnce(
   const endpoint = endpointOf(settings, pathExists);
   const kubeletRuns =
     (await replacements.kubeletRuns?.()) ?? (await hostNodeStats({ clock: systemClock() }).kubeletRuns());
-  await using parts = buildParts(settings, { endpoint, kubeletRuns: () => kubeletRuns }, replacements);
+  await using parts = buildParts(
+    settings,
+    { endpoint, kubeletRuns: () => kubeletRuns, changesNothing: true },
+    replacements,
+  );
   await parts.runtime.identify();
   for await (const _ of parts.manager.look()) {
     // What is told is folded into the manager's state, which is asked below.
