@@ -26,7 +26,7 @@ export async function planOnce(
   abort: AbortSignal,
 ): Promise<RemovalPlan> {
   const endpoint = endpointOf(settings, pathExists);
-  await using parts = await partsAt(settings, endpoint);
+  await using parts = await partsAt(settings, endpoint, true);
   const place = await placeOf(parts, endpoint);
   return (await planRemovals(parts.planning, asked, place, abort)).plan;
 }
@@ -66,7 +66,7 @@ export async function applyOnce(
 ): Promise<Applied> {
   const endpoint = endpointOf(settings, pathExists);
   await using _lock = wish.dryRun ? null : await holdRuntime(endpoint).catch(besideDaemon);
-  await using parts = await partsAt(settings, endpoint);
+  await using parts = await partsAt(settings, endpoint, wish.dryRun);
   const place = await placeOf(parts, endpoint);
   if (wish.plan !== null) {
     const rule = whyPlanRefused(wish.plan, place, parts.clock.wall(), wish.maxAge);
@@ -92,9 +92,10 @@ function askedBy({ signal, goals }: RemovalPlan): AskedPressure {
   return { signal, target: goals.length === 0 ? 'all' : goals };
 }
 
-async function partsAt(settings: Settings, endpoint: string): Promise<Parts> {
+/** What is remembered of images is read, and where nothing is to change left as it is. */
+async function partsAt(settings: Settings, endpoint: string, changesNothing: boolean): Promise<Parts> {
   const kubeletRuns = await hostNodeStats({ clock: systemClock() }).kubeletRuns();
-  return buildParts(settings, { endpoint, kubeletRuns: () => kubeletRuns });
+  return buildParts(settings, { endpoint, kubeletRuns: () => kubeletRuns, changesNothing });
 }
 
 async function placeOf(parts: Parts, endpoint: string): Promise<PlanPlace> {

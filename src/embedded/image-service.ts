@@ -19,7 +19,10 @@ export function imageService(calls: Calls, { state, images, stats }: ImageParts)
     streamImages: calls.stream('StreamImages', state.traits.streams, async ({ filter }, send) => {
       for (const batch of batches(images.list(filter))) send({ images: batch });
     }),
-    imageStatus: calls.unary('ImageStatus', ({ image }) => ({ image: images.status(image), info: {} })),
+    imageStatus: calls.unary('ImageStatus', ({ image, verbose }) => ({
+      image: images.status(image),
+      info: verbose ? images.info(image) : {},
+    })),
     pullImage: calls.unary('PullImage', async ({ image }) => ({ imageRef: await images.pull(image) })),
     removeImage: calls.unary('RemoveImage', async ({ image }) => {
       await images.remove(image);

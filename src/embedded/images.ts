@@ -43,7 +43,8 @@ export class Images {
     }
     const command = [...(image.command ?? [])];
     const id = `sha256:${createHash('sha256')
-      .update(JSON.stringify([layers, command]))
+      // Without labels an image is the one that it always was.
+      .update(JSON.stringify([layers, command, ...(image.labels === undefined ? [] : [image.labels])]))
       .digest('hex')}`;
     for (const other of this.#state.images.values()) {
       if (other.id === id || !other.tags.includes(image.name)) continue;
@@ -53,7 +54,8 @@ export class Images {
     const known = this.#state.images.get(id);
     if (known === undefined) {
       const size = layers.reduce((sum, layer) => sum + layer.size, 0);
-      this.#state.images.set(id, { id, layers, size, command, tags: [image.name] });
+      const { labels = {} } = image;
+      this.#state.images.set(id, { id, layers, size, command, labels, tags: [image.name] });
     } else if (!known.tags.includes(image.name)) {
       known.tags = [...known.tags, image.name];
       this.#messages.delete(known);
@@ -73,6 +75,18 @@ export class Images {
   status(spec: ImageSpec | undefined): Image | undefined {
     const image = findImage(this.#state, spec?.image ?? '');
     return image === undefined ? undefined : this.#message(image);
+  }
+
+  /** What a verbose status tells beside: the image's own configuration, in the form of containerd and CRI-O. */
+  info(spec: ImageSpec | undefined): Record<string, string> {
+    const image = findImage(this.#state, spec?.image ?? '');
+    if (image === undefined) return {};
+    const imageSpec = {
+      created: '2024-01-01T00:00:00Z',
+      config: { Cmd: image.command, Labels: image.labels ?? {} },
+      rootfs: { type: 'layers', diff_ids: image.layers.map((each) => each.digest) },
+    };
+    return { info: JSON.stringify({ imageSpec }) };
   }
 
   /** Brings back an image that was imported before; there is no other registry. */

@@ -81,6 +81,8 @@ export interface EmbeddedImage {
   readonly layers: readonly LayerContent[];
   /** What a container of it runs when it is not told; forever asleep without. */
   readonly command?: readonly string[];
+  /** Labels of its configuration; none without. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** How the disk under the runtime comes about. `auto`: the best that this process may have. */

@@ -10,6 +10,8 @@ export interface ImageRecord {
   readonly layers: readonly StoredLayer[];
   readonly size: number;
   readonly command: readonly string[];
+  /** Absent = none. */
+  readonly labels?: Readonly<Record<string, string>>;
   /** Names that lead to it; an image may lose its name to another. */
   tags: readonly string[];
 }

@@ -71,8 +71,12 @@ export class Scene {
   }
 
   /** An image with a shell, and further layers. Resolves to its id. */
-  async image(name: string, layers: readonly LayerSpec[] = []): Promise<string> {
-    const id = await this.under.importImage({ name, layers: [{ kind: 'busybox' }, ...layers] });
+  async image(
+    name: string,
+    layers: readonly LayerSpec[] = [],
+    labels: Readonly<Record<string, string>> = {},
+  ): Promise<string> {
+    const id = await this.under.importImage({ name, layers: [{ kind: 'busybox' }, ...layers], labels });
     this.#t.teardown(() => this.removeImage(name));
     return id;
   }

@@ -32,8 +32,7 @@ export async function openEmbedded(options: EmbeddedRuntimeOptions): Promise<Emb
     images,
     diskPath: embedded.diskPath,
     sandboxImage: embedded.sandboxImage,
-    importImage: ({ name, layers, command }) =>
-      embedded.importImage({ name, layers: layers.map(layerContent), ...(command === undefined ? {} : { command }) }),
+    importImage: ({ layers, ...image }) => embedded.importImage({ ...image, layers: layers.map(layerContent) }),
     restart: () => embedded.restart(),
     close: async () => {
       runtime.close();

@@ -1,5 +1,6 @@
 import { statfsSync, statSync } from 'node:fs';
 import { status } from '@grpc/grpc-js';
+import { imageConfigOf } from '../../src/adapters/cri/image-config.js';
 import {
   ContainerState,
   type ImageFsInfoResponse,
@@ -35,6 +36,18 @@ export const IMAGE_CONTRACT: Contract = {
     t.true(freed > 2 * 4 * MIB - SLACK && freed < 2 * 4 * MIB + SLACK, `${freed} bytes freed, 4 MiB unshared`);
     await scene.removeImage('contract.test/other:1');
     t.true(scene.available - before > 2 * 16 * MIB - 2 * SLACK, 'the common layer goes with its last image');
+  },
+
+  'a verbose status tells labels and layers of an image, and nothing of one that is not there': async (t, scene) => {
+    const labels = { keep: 'yes' };
+    await scene.image('contract.test/labelled:1', [layer('labelled-a', 1), layer('labelled-b', 1)], labels);
+    const ask = async (name: string) =>
+      call(scene.under.images, ImageServiceService.imageStatus, { image: imageSpec(name), verbose: true });
+    const config = imageConfigOf((await ask('contract.test/labelled:1')).info);
+    t.is(config?.labels['keep'], 'yes');
+    t.is(new Set(config?.layers).size, 3);
+    t.not(config?.builtAt, null);
+    t.is(imageConfigOf((await ask('contract.test/nowhere:1')).info), null);
   },
 
   'removing an image in use succeeds: its container goes on, and the rest is freed with the container': async (

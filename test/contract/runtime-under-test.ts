@@ -14,6 +14,7 @@ export interface ImageSpec {
   readonly name: string;
   readonly layers: readonly LayerSpec[];
   readonly command?: readonly string[];
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** What the runtime is known to do differently by generation; the contract suite asserts each. */

@@ -20,7 +20,11 @@ export function ociArchive(image: ImageSpec): Buffer {
     created: '2024-01-01T00:00:00Z',
     architecture: process.arch === 'arm64' ? 'arm64' : 'amd64',
     os: 'linux',
-    config: { Cmd: image.command ?? ['/bin/sleep', '100000000'], Env: ['PATH=/bin'], Labels: { name: image.name } },
+    config: {
+      Cmd: image.command ?? ['/bin/sleep', '100000000'],
+      Env: ['PATH=/bin'],
+      Labels: { name: image.name, ...image.labels },
+    },
     rootfs: { type: 'layers', diff_ids: layers.map(digest) },
   });
   const manifest = json({

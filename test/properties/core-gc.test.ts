@@ -7,6 +7,7 @@ import type { PlannedContainer, PlannedImage, PlannedSandbox } from '../../src/g
 import { type ContainerReason, planContainers } from '../../src/gc/plan-containers.js';
 import { forbiddance, planImages } from '../../src/gc/plan-images.js';
 import { planSandboxes } from '../../src/gc/plan-sandboxes.js';
+import { compileRules } from '../../src/gc/protection-rules.js';
 import { milliseconds } from '../../src/units/units.js';
 import { answers, at, container, identity, image, sandbox, user } from '../fakes/builders.js';
 import { codes, digits, holds, law, pick } from './law.js';
@@ -273,6 +274,60 @@ law(
       going.every((each, index) => plan[index]?.item === each),
       'what stays comes before what goes',
     );
+  }),
+);
+
+/** For each image: repository, when it came, whether its labels are known, whether it has the one that protects. */
+const RULED = [2, 3, 2, 2] as const;
+/** Expression and label there or not, and how many of each repository stay. */
+const RULES = [2, 2, 3] as const;
+
+law(
+  'rules keep what they say and nothing else: by expression, by label, and the newest of each repository; unused rules are those that fit nothing',
+  fc.property(fc.array(codes(RULED), { minLength: 1, maxLength: 5 }), codes(RULES), (listed, rules) => {
+    const facts = listed.map((code, index) => {
+      const [repository, came, isKnown, isLabelled] = digits(code, RULED);
+      const tags = [`registry.local/repo-${repository}:${index}`];
+      return {
+        image: image(`id-${index}`, { tags }),
+        repository,
+        came,
+        isKnown: isKnown === 1,
+        isLabelled: isLabelled === 1,
+      };
+    });
+    const byId = new Map(facts.map((each) => [each.image.id, each]));
+    const [hasExpression, hasLabel, newest] = digits(rules, RULES);
+    const { by, unused } = compileRules({
+      patterns: [],
+      expressions: hasExpression === 1 ? ['repo-1:[13]$'] : [],
+      labels: hasLabel === 1 ? [{ text: 'keep', key: 'keep', value: null }] : [],
+      newestPerRepository: newest,
+    })(
+      facts.map((each) => each.image),
+      {
+        labels: (id) => (byId.get(id)?.isKnown ? (byId.get(id)?.isLabelled ? { keep: '' } : {}) : null),
+        firstSeen: (id) => at(byId.get(id)?.came ?? 0),
+        builtAt: () => null,
+      },
+    );
+    const isNewest = (each: (typeof facts)[number]) =>
+      facts.filter(
+        (other) =>
+          other.repository === each.repository &&
+          (other.came > each.came || (other.came === each.came && other.image.id < each.image.id)),
+      ).length < newest;
+    const fitsExpression = ({ repository, image: { tags } }: (typeof facts)[number]) =>
+      hasExpression === 1 && repository === 1 && /:[13]$/.test(tags[0] ?? '');
+    for (const each of facts) {
+      const isKept = fitsExpression(each) || (hasLabel === 1 && (!each.isKnown || each.isLabelled)) || isNewest(each);
+      holds((by(each.image) !== null) === isKept, `${each.image.id} is ${isKept ? 'not kept' : 'kept'}`);
+    }
+    const expected = [
+      ...(hasExpression === 1 && !facts.some(fitsExpression) ? ['/repo-1:[13]$/'] : []),
+      ...(hasLabel === 1 && !facts.some((each) => each.isKnown && each.isLabelled) ? ['label keep'] : []),
+    ];
+    holds(unused().join() === expected.join(), `the unused rules are ${unused().join()}`);
   }),
 );
 
