@@ -11,7 +11,7 @@ import { PortError } from '../ports/port-error.js';
 import { applyPlan, type Changed, checkPlan } from '../reclaim/apply-plan.js';
 import type { StepResult } from '../reclaim/run.js';
 import type { Milliseconds } from '../units/units.js';
-import { buildParts, type Parts } from './build.js';
+import { buildParts, type Parts, type Replacements } from './build.js';
 import { endpointOf } from './endpoint.js';
 import { holdRuntime } from './run.js';
 
@@ -24,9 +24,10 @@ export async function planOnce(
   asked: AskedPressure,
   pathExists: (path: string) => boolean,
   abort: AbortSignal,
+  replacements: Replacements = {},
 ): Promise<RemovalPlan> {
   const endpoint = endpointOf(settings, pathExists);
-  await using parts = await partsAt(settings, endpoint, true);
+  await using parts = await partsAt(settings, endpoint, true, replacements);
   const place = await placeOf(parts, endpoint);
   return (await planRemovals(parts.planning, asked, place, abort)).plan;
 }
@@ -63,10 +64,11 @@ export async function applyOnce(
   pathExists: (path: string) => boolean,
   hear: (event: EvictionEvent) => void,
   abort: AbortSignal,
+  replacements: Replacements = {},
 ): Promise<Applied> {
   const endpoint = endpointOf(settings, pathExists);
   await using _lock = wish.dryRun ? null : await holdRuntime(endpoint).catch(besideDaemon);
-  await using parts = await partsAt(settings, endpoint, wish.dryRun);
+  await using parts = await partsAt(settings, endpoint, wish.dryRun, replacements);
   const place = await placeOf(parts, endpoint);
   if (wish.plan !== null) {
     const rule = whyPlanRefused(wish.plan, place, parts.clock.wall(), wish.maxAge);
@@ -93,9 +95,15 @@ function askedBy({ signal, goals }: RemovalPlan): AskedPressure {
 }
 
 /** What is remembered of images is read, and where nothing is to change left as it is. */
-async function partsAt(settings: Settings, endpoint: string, changesNothing: boolean): Promise<Parts> {
-  const kubeletRuns = await hostNodeStats({ clock: systemClock() }).kubeletRuns();
-  return buildParts(settings, { endpoint, kubeletRuns: () => kubeletRuns, changesNothing });
+async function partsAt(
+  settings: Settings,
+  endpoint: string,
+  changesNothing: boolean,
+  replacements: Replacements,
+): Promise<Parts> {
+  const ask = () => hostNodeStats({ clock: systemClock() }).kubeletRuns();
+  const kubeletRuns = await (replacements.kubeletRuns?.() ?? ask());
+  return buildParts(settings, { endpoint, kubeletRuns: () => kubeletRuns, changesNothing }, replacements);
 }
 
 async function placeOf(parts: Parts, endpoint: string): Promise<PlanPlace> {

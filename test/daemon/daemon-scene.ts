@@ -139,7 +139,7 @@ export function settingsFor(embedded: EmbeddedRuntime, flags: readonly string[])
 }
 
 /** The runtime's own account, which holds whether its disks are mounted or only accounted for. */
-function mountsOf(embedded: EmbeddedRuntime): MountsPort {
+export function mountsOf(embedded: EmbeddedRuntime): MountsPort {
   return {
     async look(path) {
       const disk = embedded.disks.all.find((each) => path === each.path || path.startsWith(`${each.path}/`));
