@@ -26,7 +26,14 @@ async function admit(t: ExecutionContext, args: readonly string[], manifest: str
   if (manifest !== null) writeFileSync(file, manifest);
   const runtime = await startEmbeddedRuntime({ disk: { sizeBytes: 16 << 20, layout: 'shared' } });
   t.teardown(() => runtime.close());
-  const all = [MAIN, 'admit', `--runtime-endpoint=${runtime.endpoint}`, `--root-dir=${directory}`, ...args];
+  const all = [
+    MAIN,
+    'admit',
+    `--runtime-endpoint=${runtime.endpoint}`,
+    `--root-dir=${directory}`,
+    '--state-file=none',
+    ...args,
+  ];
   if (manifest !== null) all.push(`--pod-file=${file}`);
   return new Promise<{ code: unknown; out: string; said: string }>((resolve) => {
     execFile(process.execPath, all, (error, out, said) => {
