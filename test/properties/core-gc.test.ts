@@ -298,7 +298,7 @@ law(
     });
     const byId = new Map(facts.map((each) => [each.image.id, each]));
     const [hasExpression, hasLabel, newest] = digits(rules, RULES);
-    const { by, unused } = compileRules({
+    const protection = compileRules({
       patterns: [],
       expressions: hasExpression === 1 ? ['repo-1:[13]$'] : [],
       labels: hasLabel === 1 ? [{ text: 'keep', key: 'keep', value: null }] : [],
@@ -321,13 +321,14 @@ law(
       hasExpression === 1 && repository === 1 && /:[13]$/.test(tags[0] ?? '');
     for (const each of facts) {
       const isKept = fitsExpression(each) || (hasLabel === 1 && (!each.isKnown || each.isLabelled)) || isNewest(each);
-      holds((by(each.image) !== null) === isKept, `${each.image.id} is ${isKept ? 'not kept' : 'kept'}`);
+      holds((protection.by(each.image) !== null) === isKept, `${each.image.id} is ${isKept ? 'not kept' : 'kept'}`);
     }
     const expected = [
       ...(hasExpression === 1 && !facts.some(fitsExpression) ? ['/repo-1:[13]$/'] : []),
       ...(hasLabel === 1 && !facts.some((each) => each.isKnown && each.isLabelled) ? ['label keep'] : []),
     ];
-    holds(unused().join() === expected.join(), `the unused rules are ${unused().join()}`);
+    const unused = protection.unused().join();
+    holds(unused === expected.join(), `the unused rules are ${unused}`);
   }),
 );
 
