@@ -17,8 +17,8 @@ import type { Pass } from './pass.js';
  */
 const WORTH_COLLECTING = milliseconds(10_000);
 /**
- * What the stop of a pod needs of the disk. Databases of runtimes grow by pages of 4 KiB, and their journals by a few hundred;
- * the rest is what a writer eats until the stop reaches it.
+ * What is left for the stop of a pod: a runtime records it in its database, and a writer eats on until the stop reaches it. A
+ * judgement, not a measurement.
  */
 const ROOM_FOR_STOP = 16 * 1024 * 1024;
 /** An image lies on the disk as blob and as snapshot, so that it may bring twice what is claimed. */

@@ -118,7 +118,7 @@ export function createPodMeter(deps: PodUsageDeps, counts: WriteCountsPort | nul
       sampler?.sample(abort);
       if (isWarm) return;
       isWarm = true;
-      // The thread that walks is started by its first walk, which takes 30 ms and more on a machine under load.
+      // The thread that walks is started by its first walk, which costs time that a choice does not have.
       void deps.files.usage(deps.podLogsDir, 1, abort).catch(() => null);
     },
 

@@ -16,7 +16,7 @@ export interface SeenProcesses {
 const BLOCK = 512;
 /** What procfs appends to the name of a file that has none any more. */
 const DELETED = ' (deleted)';
-/** Descriptors of one process that are looked at; a reading of one takes 6 us here. */
+/** Descriptors of one process that are looked at: a bound for a process that holds a million. */
 const MAX_DESCRIPTORS = 20_000;
 
 /**

@@ -17,7 +17,7 @@ export interface ContainerProcess {
  * The processes of all containers, by what their control groups are called. A runtime's own helper (CRI-O's `conmon`) has a
  * group that names the container too: what it writes are the container's logs.
  *
- * Synchronous, for a worker thread: 12 us a process here, and procfs answers from memory.
+ * Synchronous, for a worker thread: procfs answers from memory.
  */
 export function* containerProcesses(proc: string, isStopped: () => boolean): Generator<ContainerProcess> {
   for (const pid of readdirSync(proc)) {
