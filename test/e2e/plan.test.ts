@@ -183,9 +183,7 @@ for (const generation of ['1.6', '2.4'] as const) {
           const before = availableInodes(lab.diskPath);
           t.is((await reclaimd(lab, 'apply', file)).code, 0);
           const brought = availableInodes(lab.diskPath) - before;
-          t.log(`said ${said}, brought ${brought}`);
-          // Directories of digests and of the tool's own stay or come: a handful.
-          t.true(Math.abs(brought - said) < 12, `${brought} instead of ${said}`);
+          t.is(brought, said);
         }),
     );
 
