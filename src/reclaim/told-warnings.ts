@@ -1,6 +1,8 @@
 import type { EvictionEvent } from '../eviction/event.js';
+import type { Warning } from '../eviction/warning.js';
 import type { GcEvent } from '../gc/gc-event.js';
 import type { Clock } from '../ports/clock.js';
+import type { Instant } from '../units/units.js';
 import { FailedRemovals } from './failed-removals.js';
 import type { Notices } from './notices.js';
 import type { RuntimeDeadlines } from './runtime-deadlines.js';
@@ -12,53 +14,68 @@ export interface WarningDeps {
   readonly deadlines: RuntimeDeadlines;
 }
 
+/** A warning as an event of either story. */
+interface WarningEvent {
+  readonly at: Instant;
+  readonly kind: 'warning';
+  readonly warning: Warning;
+}
+
 /** A pass under pressure with what is to be said at its end: failed removals by kind, calls that ran into a deadline. */
-export async function* withPassWarnings<Result>(
-  { clock, notices, deadlines }: WarningDeps,
+export function withPassWarnings<Result>(
+  deps: WarningDeps,
   pass: AsyncGenerator<EvictionEvent, Result>,
 ): AsyncGenerator<EvictionEvent, Result> {
-  const removals = new FailedRemovals(notices);
-  for (;;) {
-    const next = await pass.next();
-    if (next.done === true) {
-      for (const warning of [...deadlines.take(), ...removals.take()])
-        yield { kind: 'warning', at: clock.now(), warning };
-      return next.value;
-    }
-    const event = next.value;
-    yield event;
+  const { notices } = deps;
+  return withWarnings(deps, pass, (event, removals) => {
     if (event.kind === 'removed') removals.succeeded(event.subject.id);
-    if (event.kind === 'removal-failed') {
-      const { subject, message, isStillListed = false } = event;
-      removals.failed({ ...subject, message, isStillListed });
-    }
-    if (event.kind !== 'reclaim-finished') continue;
+    if (event.kind === 'removal-failed') removals.failed(failureOf(event));
+    if (event.kind !== 'reclaim-finished') return null;
     if (event.outcome !== 'no-effect') notices.ends('REMOVALS_DO_NOT_HELP');
     else if (notices.begins('REMOVALS_DO_NOT_HELP')) {
       const removed = Object.values(event.removed).reduce((sum, each) => sum + each, 0);
-      yield { kind: 'warning', at: clock.now(), warning: { code: 'REMOVALS_DO_NOT_HELP', removals: removed } };
+      return { code: 'REMOVALS_DO_NOT_HELP', removals: removed };
     }
-  }
+    return null;
+  });
 }
 
 /** The same for a periodic pass. */
-export async function* withGcWarnings<Result>(
-  { clock, notices, deadlines }: WarningDeps,
+export function withGcWarnings<Result>(
+  deps: WarningDeps,
   pass: AsyncGenerator<GcEvent, Result>,
 ): AsyncGenerator<GcEvent, Result> {
+  return withWarnings(deps, pass, (event, removals) => {
+    if (event.kind === 'collected') removals.succeeded(event.subject.id);
+    if (event.kind === 'not-collected') removals.failed(failureOf(event));
+    return null;
+  });
+}
+
+/** Passes a story on, `hear`ing each event, and adds the warnings of the whole pass at its end. */
+async function* withWarnings<Event, Result>(
+  { clock, notices, deadlines }: WarningDeps,
+  pass: AsyncGenerator<Event, Result>,
+  hear: (event: Event, removals: FailedRemovals) => Warning | null,
+): AsyncGenerator<Event | WarningEvent, Result> {
   const removals = new FailedRemovals(notices);
+  const told = (warning: Warning): WarningEvent => ({ kind: 'warning', at: clock.now(), warning });
   for (;;) {
     const next = await pass.next();
     if (next.done === true) {
-      for (const warning of [...deadlines.take(), ...removals.take()])
-        yield { kind: 'warning', at: clock.now(), warning };
+      for (const warning of [...deadlines.take(), ...removals.take()]) yield told(warning);
       return next.value;
     }
-    const event = next.value;
-    yield event;
-    if (event.kind === 'collected') removals.succeeded(event.subject.id);
-    if (event.kind !== 'not-collected') continue;
-    const { subject, message, isStillListed = false } = event;
-    removals.failed({ ...subject, message, isStillListed });
+    yield next.value;
+    const warning = hear(next.value, removals);
+    if (warning !== null) yield told(warning);
   }
+}
+
+function failureOf<Subject extends object>(event: {
+  readonly subject: Subject;
+  readonly message: string;
+  readonly isStillListed?: true;
+}): Subject & { readonly message: string; readonly isStillListed: boolean } {
+  return { ...event.subject, message: event.message, isStillListed: event.isStillListed ?? false };
 }
